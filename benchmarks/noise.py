@@ -22,7 +22,6 @@ from threadpoolctl import threadpool_limits
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, metrics, oracles
 from askmeans.contradictions import find_suspects
 from askmeans.driver import Oracle
-from askmeans.oracles.crowd import HostileOracle
 
 Floats = NDArray[np.float64]
 Case = tuple[str, str, int]  # data, target, seed
@@ -139,15 +138,18 @@ def scale(data: str, target: str, seed: int, levels: int) -> list[float]:
 def hostile(data: str, target: str, seed: int, how: Any) -> list[float]:
     """The error with repeats; shares of suspected answers, of the tenth annotator and of others."""
     U = target_of(data, target)[1]
-    last = honest = noisy(U, 0.1, seed)
-    if how != "none":
-        last = HostileOracle(oracles.TableOracle(U), how=how, random_state=seed)
+    last: Oracle = noisy(U, 0.1, seed)
+    honest, rng = last, np.random.default_rng(seed)
+    if how == "flipped":
+        last = oracles.CallbackOracle(membership=lambda item, cluster: 1.0 - U[item, cluster])
+    elif how == "random":
+        last = oracles.CallbackOracle(membership=lambda *_: rng.random())
     crowd = oracles.CrowdOracle([honest] * 9 + [last], random_state=seed)
     model = fit(data, target, crowd, seed, repeats=3)
-    who = crowd.who_answered(model.history_)
-    found = find_suspects(model.history_, model.memberships_, annotators=list(who))
+    suspects = find_suspects(model.history_, model.memberships_)
+    tenth = np.array([answer.annotator == "annotator 9" for answer in model.history_])
     flags = [
-        float(found.answers[mine].mean()) if mine.any() else 0.0 for mine in (who == 9, who < 9)
+        float(suspects.answers[mine].mean()) if mine.any() else 0.0 for mine in (tenth, ~tenth)
     ]
     return [float(np.abs(U - model.memberships_).mean()), *flags]
 

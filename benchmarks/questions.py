@@ -19,6 +19,7 @@ from scipy.optimize import linear_sum_assignment
 from threadpoolctl import threadpool_limits
 
 from askmeans import Sequential, Stratified, TwoPhase, metrics, oracles, run
+from askmeans.budgets import plan_budget
 from askmeans.exceptions import BudgetError
 from askmeans.queries import Ledger
 from askmeans.results import Result
@@ -56,7 +57,9 @@ def of_paper(method: str, budget: int, n: int, k: int) -> PaperStrategy:
     """The paper's strategies, with the sizes that fit a budget."""
     kind: type[PaperStrategy] = TwoPhase if method.startswith("two-phase") else Sequential
     try:
-        size = kind.from_budget(budget, n, k).sample_size
+        plan = plan_budget(budget, n, k, kind=kind)
+        assert isinstance(plan.strategy, PaperStrategy)
+        size = plan.strategy.sample_size
         bins = max(2, size // 4)
     except BudgetError:
         size, bins = max(1, budget // (2 * max(1, k - 1))), 2

@@ -29,7 +29,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
          "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -228,7 +228,7 @@ def invited(path: str, link: str, n: int) -> list[tuple[str, str]]:
     address = link.partition("/?")[0]
     with sessions.open(path) as session:
         names = [f"ann{place}" for place in range(n)]
-        return [(f"{address}/?token={session.invite(name)}", name) for name in names]
+        return [(f"{address}/?token={session.people.invite(name)}", name) for name in names]
 
 
 class Annotator(threading.Thread):
@@ -343,7 +343,7 @@ def people_at_once(
     X = np.random.default_rng(0).normal(size=(ROWS, 2))
     sessions.create(
         path, X, n_clusters=3, cluster_names=["a", "b", "c"],
-        strategy=TwoPhase(sample_size=ROWS // 2), random_state=0,
+        ask="membership", random_state=0,
     ).close()  # fmt: skip
     began = os.times()
     with serving("serve", path) as link:
@@ -360,7 +360,7 @@ def people_at_once(
     times = np.array([t for person in people for t in person.times]) * 1000.0
     confirmed = {(p.name, q): v for p in people for q, v in p.confirmed.items()}
     with sessions.open(path) as session:
-        kept = [((r.annotator, r.question), r.value) for r in session.history()]
+        kept = [((r.annotator, r.question), r.value) for r in session.history.answers()]
     errors = [error for person in people for error in person.errors]
     assert not errors, errors[:3]
     assert len({question for (_, question), _ in kept}) == len(kept), "a question answered twice"

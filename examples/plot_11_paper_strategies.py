@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, metrics, oracles
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, TwoPhase, budgets, metrics, oracles
 
 full = StandardScaler().fit_transform(load_breast_cancer().data)
 target = FuzzyKMeans(2, fuzzifier=1.3, n_init=5, tol=1e-8, random_state=0).fit(full).memberships_
@@ -21,7 +21,7 @@ X = full[:, ::2]
 expert = oracles.TableOracle(target)
 warnings.simplefilter("ignore")  # small budgets do not meet every group
 
-budgets = [30, 60, 120, 240]
+questions = [30, 60, 120, 240]
 strategies = {
     "stratified (the default)": "auto",
     "two-phase, our order": TwoPhase(),
@@ -30,16 +30,16 @@ strategies = {
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 for name, strategy in strategies.items():
     errors = []
-    for budget in budgets:
+    for budget in questions:
         if strategy != "auto":
-            size = TwoPhase.from_budget(budget, len(X), 2).sample_size
+            size = budgets.plan_budget(budget, len(X), 2, kind=TwoPhase).strategy.sample_size
             strategy = TwoPhase(sample_size=size, order=strategy.order)
         model = ActiveFuzzyKMeans(
             2, oracle=expert, strategy=strategy, budget=budget, random_state=0
         )
         memberships = model.fit(X).memberships_
         errors.append(metrics.membership_error(target, memberships, how="mean"))
-    ax.plot(budgets, errors, "o-", label=name)
+    ax.plot(questions, errors, "o-", label=name)
 alone = FuzzyKMeans(2, fuzzifier=1.3, n_init=5, random_state=0).fit(X)
 error = metrics.membership_error(target, alone.memberships_, how="mean")
 ax.axhline(error, ls="--", color="grey", label="no questions")

@@ -36,7 +36,7 @@ def work(cards, people, folder):
                 said = truth if rng.random() < right else rng.integers(3)
                 session.tell(question.id, int(said), annotator=name)
     result = session.result()
-    agreement = session.agreement().alpha if len(people) > 1 else None
+    agreement = session.people.agreement().alpha if len(people) > 1 else None
     session.close()
     return metrics.matched_accuracy(wine.target, result.memberships.argmax(axis=1)), agreement
 

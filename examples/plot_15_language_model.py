@@ -30,7 +30,7 @@ def accuracy(budget: int, with_model: bool) -> float:
         sessions.create(Path(folder) / "shop.db", X, n_clusters=4, random_state=0) as session,
     ):
         if with_model:
-            session.add_model_answers("model", dict(enumerate(model_says.tolist())))
+            session.advisers.add("model", dict(enumerate(model_says.tolist())))
         for _ in range(budget):
             (question,) = session.ask()
             session.tell(question.id, int(truth[question.items[0]]))

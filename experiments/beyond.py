@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
-from askmeans.budgets import noisy_repetitions
+from askmeans.budgets import noisy_repetitions, plan_budget
 from askmeans.datasets import make_cores_and_arms
 from askmeans.datasets.planted import Planted
 from askmeans.driver import run
@@ -18,8 +18,8 @@ from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import BudgetError
 from askmeans.metrics import membership_error, rho_weight
 from askmeans.oracles import NoisyOracle, TableOracle
-from askmeans.paper import by_similarity, repeated, repeated_solver
-from askmeans.paper.pool_sizes import Route
+from askmeans.paper import by_similarity, repeated
+from askmeans.paper.pool import Route
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
 from experiments.cells import Cell
@@ -28,6 +28,7 @@ from experiments.runs import Series, Task, generators, repeat, seeds
 from experiments.scale import Form, Scale
 from experiments.stratified import of_items
 from experiments.synthetic import largest_error
+from experiments.theorem_10 import repeated_solver
 
 __all__ = ["BATCHES", "HIDDEN", "KAPPA", "NOISE", "SIGMA", "SIMILAR", "cells"]
 
@@ -138,9 +139,10 @@ def hidden(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
     task, U = _hidden_task(data)
     n, k = U.shape
     found = []
-    for curve, kind in (("two-phase", TwoPhase), ("sequential", Sequential)):
+    kinds: dict[str, type[Strategy]] = {"two-phase": TwoPhase, "sequential": Sequential}
+    for curve, kind in kinds.items():
         try:
-            strategy: Strategy = kind.from_budget(budget, n, k)
+            strategy = plan_budget(budget, n, k, kind=kind).strategy
         except BudgetError:
             continue  # too small for this one
         rngs = generators(seed, HIDDEN, data, n=runs)

@@ -24,7 +24,7 @@ from typing import Any
 import threadpoolctl
 
 from askmeans import __version__
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from experiments.runs import Series
 
 __all__ = ["Cell", "run_cells"]
@@ -75,7 +75,7 @@ def run_cells(
     advance(sum(cell.weight for cell in cells if cell.name in results))
     for cell, series in _computed(todo, jobs):
         kept = {"key": cell.key, "series": [asdict(one) for one in series]}
-        with whole_file(folder / f"{cell.name}.json") as file:
+        with atomic_file(folder / f"{cell.name}.json") as file:
             file.write(json.dumps(kept).encode())
         results[cell.name] = series
         advance(cell.weight)

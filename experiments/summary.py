@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from experiments.runs import Series
 
 __all__ = ["Point", "interval", "points", "share_interval", "write_csv", "write_points"]
@@ -80,7 +80,7 @@ def write_csv(path: Path, columns: list[str], rows: list[list[object]]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows([_text(value) for value in row] for row in rows)
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(text.getvalue().encode())
 
 

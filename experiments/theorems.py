@@ -6,12 +6,13 @@ here the promise is tried on data that satisfies the assumptions, over many seed
 """
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.budgets import sequential_sizes, two_clusters_sizes, two_phase_sizes
 from askmeans.datasets import make_cores_and_arms
 from askmeans.datasets.planted import Planted
 from askmeans.driver import run
@@ -47,15 +48,21 @@ class Theorem:
             "delta": DELTA,
         }
         if self.number == 3:
-            two = TwoClusters.from_guarantee(n, eta=ETA, c=c, **goal)
-            return replace(two, faithful=True)
+            sizes = two_clusters_sizes(n, eta=ETA, c=c, **goal)
+            return TwoClusters(
+                sample_size=sizes.sample_size, bin_size=sizes.bin_size, precision=ETA, faithful=True
+            )
         smallest = beta(planted.memberships)
         goal |= {"alpha": FUZZIFIER, "beta": smallest, "c": c}
         if self.number == 1:
-            return replace(TwoPhase.from_guarantee(n, k, eta=ETA, **goal), faithful=True)
+            sizes = two_phase_sizes(n, k, eta=ETA, **goal)
+            return TwoPhase(sample_size=sizes.sample_size, precision=ETA, faithful=True)
         eta_1 = smallest / (k * (k - 1))
-        sequential = Sequential.from_guarantee(n, k, eta_1=eta_1, eta_2=ETA, **goal)
-        return replace(sequential, faithful=True)
+        sizes = sequential_sizes(n, k, eta_1=eta_1, eta_2=ETA, **goal)
+        return Sequential(
+            sample_size=sizes.sample_size, bin_size=sizes.bin_size, coarse_precision=eta_1,
+            precision=ETA, faithful=True,
+        )  # fmt: skip
 
 
 THEOREMS = (

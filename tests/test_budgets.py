@@ -1,5 +1,7 @@
 """Forecasts and plans: within the budget, monotone, and near what happens."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,25 +31,29 @@ from askmeans.policy.evidence import ANSWERS_A_WHOLE_ROW, WHOLE_ROWS
 )
 def test_a_plan_fits_its_budget_or_the_minimum_is_named(budget, n, k, ask):
     n = max(n, 3 * k)
-    least = budgets.minimum_budget(n, k, ask=ask)
-    if budget < least:
-        with pytest.raises(BudgetError, match=rf"at least {least} questions .* Got {budget}"):
-            budgets.plan_budget(budget, n, k, ask=ask)
-    else:
+    try:
         plan = budgets.plan_budget(budget, n, k, ask=ask)
-        assert plan.n_queries <= budget
-        assert plan.strategy.max_items >= 3 * k
+    except BudgetError as error:
+        least = int(re.search(r"at least (\d+) questions .* Got", str(error))[1])
+        assert budget < least
+        plan, budget = budgets.plan_budget(least, n, k, ask=ask), least
+    assert plan.n_queries <= budget
+    assert plan.strategy.max_items >= 3 * k
+
+
+def sized(kind, budget, n, k):
+    return budgets.plan_budget(budget, n, k, kind=kind).strategy
 
 
 @pytest.mark.parametrize("kind", [TwoPhase, Sequential, TwoClusters])
 def test_more_budget_never_means_a_smaller_sample(kind):
-    sizes = [kind.from_budget(budget, 10_000, 2).sample_size for budget in range(100, 2000, 50)]
+    sizes = [sized(kind, budget, 10_000, 2).sample_size for budget in range(100, 2000, 50)]
     assert sizes == sorted(sizes)
     assert sizes[-1] > sizes[0]
 
 
 def test_more_budget_never_means_fewer_items_of_strata():
-    sizes = [Stratified.from_budget(budget, 10_000, 3).max_items for budget in range(40, 900, 20)]
+    sizes = [sized(Stratified, budget, 10_000, 3).max_items for budget in range(40, 900, 20)]
     assert sizes == sorted(sizes)
     assert sizes[-1] > sizes[0]
 
@@ -70,7 +76,7 @@ def test_the_stratified_strategy_costs_and_errs_no_more_than_forecast():
 
 def test_a_sequential_budget_too_small_names_its_own_minimum():
     with pytest.raises(BudgetError, match=r"at least \d+ questions for Sequential"):
-        Sequential.from_budget(50, 10_000, 4)
+        sized(Sequential, 50, 10_000, 4)
 
 
 @pytest.mark.parametrize(("n", "k"), [(1000, 2), (1000, 4), in_soak(5000, 4)])
@@ -100,7 +106,7 @@ def test_forecasts_never_ask_for_more_than_there_is():
 
 def test_samples_are_planned_no_larger_than_the_data():
     assert budgets.plan_budget(1500, 150, 3).strategy.max_items <= 150
-    assert TwoPhase.from_budget(1500, 150, 3).sample_size <= 150
+    assert sized(TwoPhase, 1500, 150, 3).sample_size <= 150
 
 
 def test_a_finer_precision_costs_more_and_a_faithful_strategy_is_not_forecast():
@@ -113,7 +119,7 @@ def test_a_finer_precision_costs_more_and_a_faithful_strategy_is_not_forecast():
 def test_a_plan_within_budget_is_seldom_cut_off():
     X = make_blobs(800, 4, centers=3, cluster_std=2.5, random_state=1)[0]
     target = FuzzyKMeans(3, n_init=3, random_state=0).fit(X).memberships_
-    strategy = TwoPhase.from_budget(200, 800, 3)
+    strategy = sized(TwoPhase, 200, 800, 3)
     complete = [
         run(
             strategy.plan(X, 3, fuzzifier=2.0, rng=np.random.default_rng(seed)),
@@ -126,22 +132,9 @@ def test_a_plan_within_budget_is_seldom_cut_off():
 
 
 def test_two_clusters_are_planned_for_two_only():
-    with pytest.raises(ParameterError, match=r"'k' parameter of TwoClusters.from_budget must be 2"):
-        TwoClusters.from_budget(500, 1000, 3)
+    with pytest.raises(ParameterError, match=r"'k' parameter of plan_budget must be 2"):
+        sized(TwoClusters, 500, 1000, 3)
     assert isinstance(budgets.plan_budget(400, 10_000, 4).strategy, Stratified)
-
-
-def test_guarantees_give_the_theorems_sizes():
-    goal = {"R": 1.0, "eps": 1.0, "delta": 0.1}
-    one = TwoPhase.from_guarantee(100, 2, eta=0.2, beta=1.0, **goal)
-    assert one.sample_size == budgets.two_phase_sizes(100, 2, eta=0.2, beta=1.0, **goal).sample_size
-    assert one.precision == 0.2
-    two = Sequential.from_guarantee(100, 2, eta_1=0.3, eta_2=0.2, beta=1.0, **goal)
-    sizes = budgets.sequential_sizes(100, 2, eta_1=0.3, eta_2=0.2, beta=1.0, **goal)
-    assert (two.sample_size, two.bin_size) == (sizes.sample_size, sizes.bin_size)
-    assert (two.coarse_precision, two.precision) == (0.3, 0.2)
-    three = TwoClusters.from_guarantee(100, eta=0.2, **goal)
-    assert three.bin_size == budgets.two_clusters_sizes(100, eta=0.2, **goal).bin_size
 
 
 @pytest.mark.parametrize(
@@ -165,6 +158,7 @@ def test_a_budget_of_relative_questions_is_planned_for_the_strategy_that_asks_th
 def test_a_group_question_costs_one_item_whatever_the_number_of_clusters():
     assert budgets.forecast(Stratified(max_items=40), 1000, 7, ask="group").n_queries == 40
     assert budgets.plan_budget(40, 1000, 7, ask="group").strategy == Stratified(max_items=40)
-    assert budgets.minimum_budget(1000, 7, ask="group") == 21
+    with pytest.raises(BudgetError, match="at least 21 questions"):
+        budgets.plan_budget(20, 1000, 7, ask="group")
     with pytest.raises(ParameterError, match="must not be 'group' with TwoPhase"):
         budgets.forecast(TwoPhase(), 1000, 3, ask="group")

@@ -14,8 +14,3 @@ def test_parameter_and_data_errors_are_value_errors():
     assert issubclass(exceptions.ParameterError, ValueError)
     assert issubclass(exceptions.DataError, ValueError)
     assert issubclass(exceptions.DataTypeError, TypeError)
-
-
-def test_the_tree_in_the_docstring_names_every_class():
-    for name in exceptions.__all__:
-        assert name in exceptions.__doc__

@@ -78,6 +78,12 @@ def test_every_public_name_is_there_and_sorted():
     assert set(askmeans.__all__) <= set(dir(askmeans))
 
 
+def test_the_public_names_are_few():
+    rooms = [getattr(askmeans, name) for name in askmeans.__all__]
+    names = [name for room in rooms for name in getattr(room, "__all__", [room])]
+    assert len(names) <= 130  # issue 36: what a user has to learn
+
+
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'FuzzyCMeans'"):
         askmeans.FuzzyCMeans  # noqa: B018 - the access is the test

@@ -1,6 +1,7 @@
 """What comes out: memberships of any items, by the learnt links."""
 
 import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -32,7 +33,7 @@ def test_without_answers_the_closed_form_predicts():
 def test_results_are_shown_in_a_line_however_large_they_are():
     clustering = Clustering(centers=np.zeros((3, 2)), memberships=np.full((5000, 3), 1 / 3),
                             predictor=None, complete=True)  # fmt: skip
-    result = Result(clustering=clustering, complete=False, n_queries=62, n_queries_raw=80,
+    result = Result(clustering=replace(clustering, complete=False), n_queries=62, n_queries_raw=80,
                     n_rounds=7, history=Answers())  # fmt: skip
     assert repr(clustering) == "Clustering(5000 items, 3 clusters, complete)"
     expected = "Result(5000 items, 3 clusters, 62 questions in 7 rounds, not complete)"

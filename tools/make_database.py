@@ -6,7 +6,7 @@ Run it once when a schema is released, and keep the file for ever: later version
 import sys
 from pathlib import Path
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.sessions.store.versions import SCHEMA
 
@@ -34,22 +34,24 @@ def fill(path: Path) -> None:
         n_clusters=2,
         items=["pea", "bean", "leek", "melon", "pumpkin", "marrow"],
         ids=["p", "b", "l", "me", "pu", "ma"],
-        strategy=TwoPhase(sample_size=4),
+        ask="membership",
         random_state=0,
     )
-    session.hold([Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.0)])
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.0)]
+    )
     first, second, third = session.ask(3, annotator="ann")
     session.tell(first.id, 0.75, annotator="ann", key="key-1")
     session.unsure(second.id, annotator="ann")
     session.skip(third.id, annotator="ann")
     session.undo(second.id, annotator="ann")
     session.tell(second.id, 0.5, annotator="robert")
-    session.rename(0, "large")
-    session.pause()
-    session.resume()
+    session.groups.rename(0, "large")
+    session.settings.pause()
+    session.settings.resume()
     session.add_rows([[3.0]], items=["quince"], ids=["q"])
-    session.invite("robert", role="owner")
-    session.pseudonymize("robert", "bob")
+    session.people.invite("robert", role="owner")
+    session.people.pseudonymize("robert", "bob")
     session.close()
 
 

@@ -1,4 +1,4 @@
-"""Budgets: the theorems of the paper as functions, and forecasts of questions and errors.
+"""Budgets: forecasts of questions and errors, and the theorems of the paper as functions.
 
 Forecasts are estimates, not guarantees. `benchmarks/budgets.py` prints their source: fuzzy k-means
 targets of Iris, Wine, Breast Cancer and blobs. If an expert's clusters do not follow distances, the
@@ -7,7 +7,7 @@ error is larger at every budget.
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from askmeans._util.checks import check_choice, check_number
 from askmeans.exceptions import BudgetError, ParameterError
@@ -17,14 +17,14 @@ from askmeans.paper.prices import (
     similarity_price,
     xie_beni_bound,
 )
-from askmeans.paper.stopping import center_radii, is_enough
+from askmeans.paper.sampling import center_radii
 from askmeans.paper.theorems import (
     sequential_sizes,
     two_clusters_sizes,
     two_phase_sizes,
     variance_size,
 )
-from askmeans.policy.stratified import GROWTH
+from askmeans.policy.stratified import GROWTH, Ask
 from askmeans.strategies import (
     PaperStrategy,
     Sequential,
@@ -37,8 +37,6 @@ from askmeans.strategies import (
 __all__ = [
     "center_radii",
     "forecast",
-    "is_enough",
-    "minimum_budget",
     "noisy_repetitions",
     "plan_budget",
     "purity_bound",
@@ -49,8 +47,6 @@ __all__ = [
     "variance_size",
     "xie_beni_bound",
 ]
-
-Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 
 # benchmarks/budgets.py: upper range of the mean membership error times the root of the sample size.
 ERRORS: tuple[tuple[type[Strategy], float], ...] = (
@@ -82,12 +78,6 @@ class Forecast:
         Estimated number of rounds.
     expected_error : float
         Estimated mean membership error, if the expert's clusters follow distances.
-
-    Examples
-    --------
-    >>> from askmeans import TwoPhase
-    >>> forecast(TwoPhase(sample_size=100), 10_000, 3).expected_error
-    0.016
     """
 
     strategy: Strategy
@@ -114,11 +104,6 @@ def forecast(strategy: Strategy, n: int, k: int, *, ask: Ask = "membership") -> 
     -------
     Forecast
         The cost and the error; the latter for bins of a quarter of the sample.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of range, or the strategy is faithful.
 
     Examples
     --------
@@ -191,37 +176,6 @@ def _stratified(strategy: Stratified, n: int, k: int, ask: Ask) -> Forecast:
     )
 
 
-def minimum_budget(n: int, k: int, *, ask: Ask = "membership") -> int:
-    """The smallest budget for which a plan can be made.
-
-    Parameters
-    ----------
-    n : int
-        Number of items.
-    k : int
-        Number of clusters.
-    ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
-        What is asked; "group" of `Stratified` only.
-
-    Returns
-    -------
-    int
-        Questions: the stratified strategy with three items a cluster.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
-
-    Examples
-    --------
-    >>> minimum_budget(10_000, 3)
-    20
-    """
-    _check(n, k, ask, "minimum_budget")
-    return _with_margin(forecast(Stratified(max_items=SMALLEST * k), n, k, ask=ask), n, k, ask)
-
-
 def plan_budget(
     budget: int,
     n: int,
@@ -230,32 +184,25 @@ def plan_budget(
     ask: Ask = "membership",
     kind: type[Strategy] | None = None,
 ) -> Forecast:
-    """The strategy and sizes that make the most of a budget.
+    """The strategy and the largest sizes for a budget.
 
     Parameters
     ----------
     budget : int
-        Different questions at most.
+        Maximum number of different questions.
     n : int
         Number of items.
     k : int
         Number of clusters.
     ask : {"membership", "group", "similarity", "pairwise", "relative"}, default="membership"
-        What is asked; "group" of `Stratified` only.
+        The kind of question; "group" and "relative" with `Stratified` only.
     kind : type or None, default=None
-        A strategy's class, to have its sizes; None for the one with the smallest expected error.
+        The class of the strategy; None for the one with the smallest expected error.
 
     Returns
     -------
     Forecast
-        The strategy, and what to expect of it.
-
-    Raises
-    ------
-    BudgetError
-        If the budget is too small; the message names the smallest.
-    ParameterError
-        If a number is out of its range.
+        The strategy with its cost and its error.
 
     Examples
     --------
@@ -266,6 +213,11 @@ def plan_budget(
     owner = "plan_budget"
     _check(n, k, ask, owner)
     check_number(budget, "budget", owner, integer=True, minimum=1)
+    if kind is TwoClusters and k != 2:
+        raise ParameterError(
+            f"The 'k' parameter of {owner} must be 2 with TwoClusters. Got {k} instead; "
+            "use Stratified for any number."
+        )
     plans = []
     for candidate in kinds_for(k, ask) if kind is None else [kind]:
         least = _with_margin(forecast(_sized(candidate, SMALLEST * k), n, k, ask=ask), n, k, ask)

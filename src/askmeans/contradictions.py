@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from askmeans._util.checks import check_number
 from askmeans._util.guards import default_float_errors
-from askmeans.exceptions import DataError
 from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import Answer
 from askmeans.queries.questions import more_like
@@ -43,11 +42,6 @@ class Contradiction:
         Their positions in the history.
     excess : float
         The size of the contradiction beyond three standard deviations of the noise.
-
-    Examples
-    --------
-    >>> Contradiction(kind="row", answers=(0, 1), excess=0.5).excess
-    0.5
     """
 
     kind: str
@@ -63,20 +57,14 @@ class Suspects:
     ----------
     answers : ndarray of bool of shape (n_answers,)
         Which answers are suspect.
-    annotators : tuple
-        Suspect annotators; empty if annotators are unknown.
+    annotators : tuple of str
+        Suspect annotators; empty if one annotator gave all answers.
     deviations : ndarray of shape (n_answers,)
         Deviation of each answer from the memberships, in robust standard deviations.
-
-    Examples
-    --------
-    >>> flagged = Suspects(answers=np.array([True]), annotators=(), deviations=np.array([9.0]))
-    >>> flagged.answers.sum()
-    np.int64(1)
     """
 
     answers: NDArray[np.bool_]
-    annotators: tuple[object, ...]
+    annotators: tuple[str, ...]
     deviations: Floats
 
 
@@ -133,9 +121,7 @@ def find_contradictions(
 
 
 @default_float_errors()
-def find_suspects(
-    history: Sequence[Answer], memberships: ArrayLike, *, annotators: Sequence[object] | None = None
-) -> Suspects:
+def find_suspects(history: Sequence[Answer], memberships: ArrayLike) -> Suspects:
     """Find answers that deviate from a result fitted to all of them, and their annotators.
 
     If an annotator's errors are significantly larger than those of the others (Mann-Whitney test),
@@ -149,27 +135,21 @@ def find_suspects(
         Every answer.
     memberships : array-like of shape (n_items, n_clusters)
         The result.
-    annotators : sequence or None, default=None
-        The annotator of each answer, a name or a number; None if unknown.
 
     Returns
     -------
     Suspects
-        Suspect answers and annotators. If annotators are known, answers are flagged by annotator.
-
-    Raises
-    ------
-    DataError
-        If the number of annotators is not that of the answers.
+        Suspect answers and annotators. With several annotators, answers are flagged by annotator.
 
     Examples
     --------
-    >>> from askmeans.queries import Answers, MembershipQueries
-    >>> queries = MembershipQueries(range(40), [0] * 40)
-    >>> values = np.where(np.arange(40) % 4 == 3, 0.0, 1.0)
-    >>> names = ["ann", "bob", "cyd", "dan"] * 10
-    >>> memberships = np.tile([1.0, 0.0], (40, 1))
-    >>> find_suspects(Answers([(1, queries, values)]), memberships, annotators=names).annotators
+    >>> names = ["ann", "bob", "cyd", "dan"]
+    >>> answers = [
+    ...     Answer(round=1, kind="membership", items=(item,), cluster=0, repeat=0,
+    ...            value=float(item % 4 != 3), annotator=names[item % 4])
+    ...     for item in range(40)
+    ... ]
+    >>> find_suspects(answers, np.tile([1.0, 0.0], (40, 1))).annotators
     ('dan',)
     """
     U = as_memberships(memberships)
@@ -179,14 +159,10 @@ def find_suspects(
     if known.any():
         typical = max(float(np.quantile(off[known], _ONE_SIGMA)), _MIN_SCALE)
         deviations[known] = off[known] / typical
-    if annotators is None:
-        return Suspects(answers=deviations > _DEVIATIONS, annotators=(), deviations=deviations)
-    if len(annotators) != len(off):
-        raise DataError(
-            f"annotators must have one name for each of the {len(off)} answers. "
-            f"Got {len(annotators)} instead."
-        )
+    annotators = [answer.annotator for answer in history]
     names = list(dict.fromkeys(annotators))
+    if len(names) < 2:
+        return Suspects(answers=deviations > _DEVIATIONS, annotators=(), deviations=deviations)
     flagged, suspects = np.zeros(len(off), dtype=bool), []
     for name in names:
         theirs = np.array([one == name for one in annotators], dtype=bool)

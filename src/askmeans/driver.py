@@ -67,13 +67,6 @@ class Oracle(Protocol):
             When the annotator stops, or the source fails; with the answers so far.
         QueryError
             If an item or a cluster does not exist, or this kind of question is not supported.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> from askmeans.queries import MembershipQueries
-        >>> TableOracle([[0.75, 0.25]]).answer(MembershipQueries([0], [1]))
-        array([0.25])
         """
 
 
@@ -289,13 +282,15 @@ class _Driver:
 
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
         """Return the clustering with its cost and the reason of its end."""
-        why = clustering.diagnostics.stopped or "precision"  # the paper's strategies
+        reason = clustering.diagnostics.stopped or "precision"  # the paper's strategies
         if stopped:
-            why = "interrupted" if self.interrupted else "budget"
-        clustering = replace(clustering, diagnostics=replace(clustering.diagnostics, stopped=why))
+            reason = "interrupted" if self.interrupted else "budget"
         return Result(
-            clustering=clustering,
-            complete=clustering.complete and not stopped,
+            clustering=replace(
+                clustering,
+                complete=clustering.complete and not stopped,
+                diagnostics=replace(clustering.diagnostics, stopped=reason),
+            ),
             n_queries=self.n_asked,
             n_queries_raw=self.ledger.n_raw - self.raw_before,
             n_rounds=self.ledger.n_rounds - self.rounds_before,

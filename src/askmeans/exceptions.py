@@ -1,48 +1,8 @@
-"""Every error and warning that askmeans raises by name.
+"""The errors and warnings of askmeans.
 
-The tree::
-
-    AskmeansError
-    |-- ParameterError (ValueError)   an invalid parameter
-    |   `-- ParameterTypeError (TypeError) of the wrong type
-    |-- DataError (ValueError)        invalid data
-    |   `-- DataTypeError (TypeError) of the wrong type: sparse, objects, complex numbers
-    |-- QueryError (ValueError)       an invalid question: an unknown item, or the same item twice
-    |-- AnswerError (ValueError)      an invalid answer: not a number, or outside [0, 1]
-    |-- BudgetError (ValueError)      a budget that is too small
-    |-- RankError (ValueError)        the answers do not determine so many clusters
-    |-- PlanError                     a plan that continues after StopAsking
-    |-- OracleError                   an oracle that failed; has the result so far
-    |-- ModelError                    a language model's endpoint refuses a request or is down
-    |   `-- ModelBusyError            a temporary failure of it
-    |-- MissingExtraError (ImportError) an optional package is not installed
-    |-- DeviceError (RuntimeError)    no usable GPU
-    |-- SessionError                  an invalid request to a session
-    |   |-- InvitationError           the invitation was revoked or has expired
-    |   |-- NoSessionError (LookupError) no session of this name, or no database
-    |   |-- SessionExistsError (ValueError) the name is taken
-    |   |-- OtherDataError (ValueError) the session belongs to other data
-    |   `-- KeyConflictError (ValueError) a key, or a question, has another answer already
-    |-- StoreError                    a failure of the database
-    |   |-- StoreBusyError            another process locks it for too long
-    |   |-- StoreLostError            it cannot be reached, or the connection broke
-    |   |-- StoreFullError            the disk is full
-    |   |-- StoreReadOnlyError        it is read-only
-    |   |   `-- StoreMovedError         its file was removed or replaced while it was open
-    |   |-- StoreDamagedError         the file is damaged or no database
-    |   `-- StoreVersionError         it has the schema of another version of askmeans
-    `-- StopAsking                    a message to a plan: no more questions
-
-    AskmeansWarning (UserWarning)
-    |-- CollapseWarning               clusters have merged
-    |-- LittleInformationWarning      the answers are too noisy for so many clusters
-    |-- MissingClusterWarning         no queried item belongs to a cluster
-    |-- MoreClustersWarning           the answers indicate more clusters
-    |-- NobodyToAskWarning            no oracle: the fit was unsupervised
-    `-- StoredSettingWarning          a stored setting is unknown in this version
-
-A message names the parameter, the rule, the value received and the remedy. An error that a user may
-meet on the page also has a `user_message`: what the user did, and how to go on.
+Errors of parameters, data, questions, answers and budgets are ValueErrors, too. A message names the
+parameter, the rule, the value received and the remedy. An error that a user may meet on the page
+also has a `user_message`: what the user did, and how to go on.
 """
 
 from typing import TYPE_CHECKING
@@ -296,7 +256,3 @@ class MoreClustersWarning(AskmeansWarning):
 
 class NobodyToAskWarning(AskmeansWarning):
     """There is no oracle, so the fit was unsupervised."""
-
-
-class StoredSettingWarning(AskmeansWarning):
-    """A stored setting of a strategy is unknown in this version and was ignored."""

@@ -43,103 +43,40 @@ class Predictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostics:
-    """Diagnostics of a clustering; None for what does not apply.
+    """Diagnostics of a clustering; None for what does not apply."""
 
-    Parameters
-    ----------
-    beta : float or None
-        Size of the smallest cluster times the number of clusters: 1 for equal sizes.
-    rho : float or None
-        Smallest mean of memberships to the power of the fuzzifier (Theorem 10).
-    stopped : str or None
-        Reason of the end: "precision", "max_items", "budget", "items" or "interrupted".
-    notes : tuple of str
-        Messages of warnings.
-    estimated_error : float or None
-        Default strategy: expected mean error of a membership.
-    error_band : (float, float) or None
-        Default strategy: 80 % interval of `estimated_error`.
-    expected_wrong : float or None
-        Default strategy: expected number of items whose strongest cluster is wrong; None before
-        there are answers.
-    expected_wrong_band : (int, int) or None
-        Default strategy: 80 % interval of that number.
-    target : float or None
-        Default strategy: the share of items in the wrong cluster at which it stops; None for soft
-        answers, where the error of memberships decides.
-    suggested_clusters : int or None
-        Number of groups that the answers indicate: more than `n_clusters` if items belong to none.
-    annotators : mapping of str to mapping, or None
-        Default strategy: for each annotator the scale of the answers (offset, gain, power, and the
-        drift of the offset), their spread about the other annotators', and the share of slips.
-    models : mapping of str to float, or None
-        Default strategy: weights of the models that complete the memberships.
-    sharpness : float or None
-        Default strategy: exponent of the weighted mean of the models.
-    strata : int or None
-        Default strategy: number of queried items.
-    unassigned : float or None
-        Default strategy: the share of these items that belongs to none of the clusters.
-    noise : float or None
-        Standard deviation of the errors of noisy answers.
-    largest_inversion : float or None
-        Strategies of the paper: largest difference by which answers contradict the order.
-    score_fuzzifier : float or None
-        Strategies of the paper: fuzzifier of the relative order, fitted to the answers.
-    effective_sample_size : list of float, or None
-        Strategies of the paper: effective sample size of each centre.
-    center_radius : list of float, or None
-        Strategies of the paper: confidence radius of each centre.
-    similarity : mapping, or None
-        Similarity questions: their numbers, and diagnostics of the answers.
-    repeats : int or None
-        Number of times that each question was asked.
-    runs : int or None
-        Theorem 10: number of averaged runs.
-    queries_raw, queries_distinct, rounds : mapping of str to int, or None
-        By phase: questions with repetitions, different questions, batches.
-    """
-
-    beta: float | None = None
-    rho: float | None = None
-    stopped: str | None = None
-    notes: tuple[str, ...] = ()
-    estimated_error: float | None = None
-    error_band: tuple[float, float] | None = None
-    expected_wrong: float | None = None
-    expected_wrong_band: tuple[int, int] | None = None
-    target: float | None = None
-    suggested_clusters: int | None = None
-    annotators: Mapping[str, Any] | None = None
-    models: Mapping[str, float] | None = None
-    sharpness: float | None = None
-    strata: int | None = None
-    unassigned: float | None = None
-    noise: float | None = None
-    largest_inversion: float | None = None
-    score_fuzzifier: float | None = None
-    effective_sample_size: list[float] | None = None
-    center_radius: list[float] | None = None
-    similarity: Mapping[str, Any] | None = None
-    repeats: int | None = None
-    runs: int | None = None
-    queries_raw: Mapping[str, int] | None = None
-    queries_distinct: Mapping[str, int] | None = None
-    rounds: Mapping[str, int] | None = None
+    # every strategy
+    beta: float | None = None  # size of the smallest cluster times k: 1 for equal sizes
+    rho: float | None = None  # smallest mean of memberships to the power alpha (Theorem 10)
+    stopped: str | None = None  # "precision", "max_items", "budget", "items" or "interrupted"
+    notes: tuple[str, ...] = ()  # messages of warnings
+    suggested_clusters: int | None = None  # number of groups that the answers indicate
+    noise: float | None = None  # standard deviation of the errors of noisy answers
+    similarity: Mapping[str, Any] | None = None  # similarity questions: numbers, fit of the answers
+    # the default strategy
+    estimated_error: float | None = None  # expected mean error of a membership
+    error_band: tuple[float, float] | None = None  # its 80 % interval
+    expected_wrong: float | None = None  # expected number of items with a wrong strongest cluster
+    expected_wrong_band: tuple[int, int] | None = None  # its 80 % interval
+    target: float | None = None  # share of wrong items at which it stops; None for soft answers
+    annotators: Mapping[str, Any] | None = None  # by name: scale, spread and share of slips
+    models: Mapping[str, float] | None = None  # weights of the models that complete memberships
+    sharpness: float | None = None  # exponent of the weighted mean of the models
+    strata: int | None = None  # number of queried items
+    unassigned: float | None = None  # their share that belongs to none of the clusters
+    # the strategies of the paper
+    largest_inversion: float | None = None  # by which answers contradict the order of the items
+    score_fuzzifier: float | None = None  # of the relative order, fitted to the answers
+    effective_sample_size: list[float] | None = None  # of each centre
+    center_radius: list[float] | None = None  # confidence radius of each centre
+    repeats: int | None = None  # number of times that each question was asked
+    runs: int | None = None  # number of averaged runs (Theorem 10)
+    queries_raw: Mapping[str, int] | None = None  # by phase: questions with repetitions
+    queries_distinct: Mapping[str, int] | None = None  # by phase: different questions
+    rounds: Mapping[str, int] | None = None  # by phase: batches
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values by name.
-
-        Returns
-        -------
-        dict
-            Plain values, without those that are None.
-
-        Examples
-        --------
-        >>> Diagnostics(beta=1.0).to_dict()
-        {'beta': 1.0, 'notes': []}
-        """
+        """Return the values by name as plain values, without those that are None."""
         values = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         values["notes"] = list(self.notes)
         return {name: value for name, value in values.items() if value is not None}
@@ -153,28 +90,13 @@ class Diagnostics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEstimate:
-    """Expected errors of the result after a number of answers.
-
-    Parameters
-    ----------
-    answers : int
-        The number of answers.
-    error : float
-        Expected mean error of a membership.
-    low, high : float
-        80 % interval of `error`.
-    wrong : float or None
-        Expected number of items whose strongest cluster is wrong; None if the answers do not allow
-        an estimate.
-    wrong_band : (int, int) or None
-        80 % interval of `wrong`.
-    """
+    """Expected errors of the result after a number of answers, with 80 % intervals."""
 
     answers: int
-    error: float
+    error: float  # mean error of a membership
     low: float
     high: float
-    wrong: float | None = None
+    wrong: float | None = None  # number of items with a wrong strongest cluster, if known
     wrong_band: tuple[int, int] | None = None
 
 
@@ -197,7 +119,7 @@ class Clustering:
     predictor : callable
         Function from items to memberships.
     complete : bool
-        Whether the plan ended by itself.
+        Whether the plan ended by itself; False after a stop, a spent budget or Ctrl-C.
     diagnostics : Diagnostics
         Estimated errors and further diagnostics.
     """
@@ -239,8 +161,6 @@ class Result:
     ----------
     clustering : Clustering
         Centres and memberships.
-    complete : bool
-        Whether the plan ended by itself; False after a stop, a spent budget or Ctrl-C.
     n_queries : int
         Number of different questions.
     n_queries_raw : int
@@ -252,11 +172,15 @@ class Result:
     """
 
     clustering: Clustering
-    complete: bool
     n_queries: int
     n_queries_raw: int
     n_rounds: int
     history: Answers
+
+    @property
+    def complete(self) -> bool:
+        """Whether the plan ended by itself."""
+        return self.clustering.complete
 
     def __repr__(self) -> str:
         n_items, n_clusters = self.clustering.memberships.shape
@@ -276,8 +200,6 @@ class Result:
 def wrong_of(wrong: float, n_items: int, band: tuple[int, int] | None = None) -> str:
     """Format a number of wrong items with two digits.
 
-    Examples
-    --------
     >>> wrong_of(78.3, 252, (51, 128)), wrong_of(0.2, 40)
     ('about 78 of 252 (51 to 130)', 'about 0 of 40')
     """
@@ -287,8 +209,6 @@ def wrong_of(wrong: float, n_items: int, band: tuple[int, int] | None = None) ->
 def expected_wrong_text(wrong: float, n_items: int, band: tuple[int, int] | None = None) -> str:
     """Write the expected number of items in the wrong group as a sentence.
 
-    Examples
-    --------
     >>> expected_wrong_text(78.3, 252, (51, 128))
     'About 78 of 252 are probably in the wrong group (51 to 130).'
     >>> expected_wrong_text(0.2, 40, (0, 2))
@@ -309,8 +229,6 @@ def _interval(band: tuple[int, int] | None) -> str:
 def rounded(count: float) -> int:
     """Round an estimated number of items to two significant digits.
 
-    Examples
-    --------
     >>> rounded(7.6), rounded(128.0), rounded(1449)
     (8, 130, 1400)
     """
@@ -320,8 +238,6 @@ def rounded(count: float) -> int:
 def strongest_clusters(memberships: Floats) -> NDArray[np.intp]:
     """Return the cluster with the largest membership; -1 if the unassigned share is larger.
 
-    Examples
-    --------
     >>> strongest_clusters(np.array([[0.2, 0.8], [0.3, 0.1], [0.0, 0.0]]))
     array([ 1, -1, -1])
     """
@@ -346,20 +262,6 @@ def without_traces(memberships: Floats) -> Floats:
 def with_names(text: str, names: Sequence[str]) -> str:
     """Replace numbers of clusters in a message ("cluster 0, 2") by their names.
 
-    Parameters
-    ----------
-    text : str
-        A warning of a plan.
-    names : sequence of str
-        Names of the clusters.
-
-    Returns
-    -------
-    str
-        The message with names.
-
-    Examples
-    --------
     >>> with_names("Nothing belongs to cluster 0, 2.", ["small", "medium", "large"])
     'Nothing belongs to small, large.'
     """

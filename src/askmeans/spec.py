@@ -1,31 +1,30 @@
-"""PlanSpec: the parameters that determine the questions, as a validated record and as JSON."""
+"""PlanSpec: all parameters that determine the questions, as a validated record and as JSON."""
 
 import dataclasses
 import json
 import secrets
-import warnings
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from askmeans import strategies
 from askmeans._util.checks import check_choice, check_number, check_seed
-from askmeans.exceptions import ParameterError, StoredSettingWarning
+from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import check_fuzzifier
-from askmeans.paper import Plan, by_similarity, repeated, same_or_different
-from askmeans.paper.pool_sizes import Route, least_questions
+from askmeans.paper import Plan, by_similarity, repeated
+from askmeans.paper.pool import Route, least_questions
+from askmeans.paper.same_or_different import same_or_different
 from askmeans.paper.similarities import Similarities
 from askmeans.policy import Policy
 from askmeans.policy.growing import GrowingPolicy
-from askmeans.policy.stratified import StratifiedPolicy
+from askmeans.policy.stratified import Ask, StratifiedPolicy
 from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
 
 __all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
 
-ASK = ("membership", "group", "similarity", "pairwise", "relative")
+ASK: tuple[str, ...] = get_args(Ask)
 SIMILARITIES = ("similarity", "pairwise", "relative")
 _DEFAULT_ONLY = ("group", "relative")  # kinds that the strategies of the paper do not have
 _NAMED: dict[str, type[Strategy]] = {
@@ -41,8 +40,8 @@ _NAMED: dict[str, type[Strategy]] = {
 class PlanSpec:
     """Parameters of a strategy and its questions.
 
-    >>> spec = PlanSpec.checked("me", n_clusters=3, strategy="two-phase")
-    >>> spec.strategy.sample_size, PlanSpec.from_json(spec.to_json()) == spec
+    >>> spec = PlanSpec.checked("me", n_clusters=3)
+    >>> spec.strategy.max_items, PlanSpec.from_json(spec.to_json()) == spec
     (100, True)
     """
 
@@ -60,9 +59,6 @@ class PlanSpec:
         """Make a record with plain numbers and a strategy object.
 
         An invalid parameter is a ParameterError that names the owner.
-
-        >>> PlanSpec.checked("me", n_clusters=3, levels=5).strategy.max_items
-        100
         """
         spec = cls(**raw)
         check_number(spec.n_clusters, "n_clusters", owner, integer=True, minimum=1)
@@ -94,35 +90,31 @@ class PlanSpec:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "PlanSpec":
-        """Read a record that this or another version wrote.
+        """Read the record of a session, which this or another version wrote.
 
-        Missing fields have their defaults and unknown ones are ignored, unknown fields of a
-        strategy with a StoredSettingWarning.
-
-        >>> PlanSpec.from_json({"n_clusters": 2, "strategy": {"kind": "Stratified"}, "new": 1}).seed
-        0
+        Missing fields have their defaults and unknown ones are ignored, also those of the strategy.
         """
-        known = {field.name for field in dataclasses.fields(cls)}
-        fields = {name: value for name, value in values.items() if name in known}
-        if isinstance(fields.get("strategy"), dict):
-            fields["strategy"] = strategy_from_json(fields["strategy"])
-        return cls(**fields)
+        spec = cls(**_known(cls, values))
+        if isinstance(spec.strategy, dict):
+            if spec.strategy.get("kind") != Stratified.__name__:
+                raise ParameterError(
+                    "The strategy of a session must be Stratified. Got "
+                    f"{spec.strategy} instead; install the version of askmeans that made it."
+                )
+            spec = replace(spec, strategy=Stratified(**_known(Stratified, spec.strategy)))
+        return spec
 
     def to_json(self) -> dict[str, Any]:
-        """Convert to plain values, with the strategy's resolved name and sizes.
+        """Convert to plain values for a session, which has the default strategy.
 
-        So another default in a later version does not change a stored record. A strategy of
-        another package is a ParameterError.
-
-        >>> PlanSpec.checked("me", n_clusters=2, strategy="two-phase").to_json()["strategy"]["kind"]
-        'TwoPhase'
+        The strategy's sizes are included, so that another default in a later version does not
+        change a stored record.
         """
         strategy = _as_strategy(self.strategy, "PlanSpec")
-        kind = type(strategy).__name__
-        if getattr(strategies, kind, None) is not type(strategy):
+        if type(strategy) is not Stratified:
             raise ParameterError(
-                "The 'strategy' parameter of a session must be a strategy of askmeans, which can "
-                f"be stored. Got {strategy!r} instead."
+                "The 'strategy' parameter of a session must be a Stratified, which can be stored. "
+                f"Got {strategy!r} instead."
             )
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         try:
@@ -131,16 +123,12 @@ class PlanSpec:
             raise ParameterError(
                 f"A strategy's sizes must be plain numbers. Got {strategy!r} instead."
             ) from error
-        return plain | {"strategy": {"kind": kind, **sizes}}
+        return plain | {"strategy": {"kind": Stratified.__name__, **sizes}}
 
     def make(self, X: Any, *, noisy: bool | None = None) -> Plan | Policy:
         """Make the policy or plan for this data; equal calls make equal ones.
 
         `noisy` states whether similarities are noisy; None detects it from the answers.
-
-        >>> spec = PlanSpec.checked("me", n_clusters=2, strategy="two-phase", budget=20)
-        >>> next(spec.make([[0.0], [1.0], [9.0]]))
-        <MembershipQueries: 100 questions>
         """
         rng = np.random.default_rng(self.seed)
         similar, strategy = self._similar, self._prepared(noisy=noisy)
@@ -156,12 +144,7 @@ class PlanSpec:
         return repeated(plan, self.repeats, how="median" if similar else "mean")
 
     def make_growing(self, X: Any, most: int) -> Policy:
-        """Make the policy that learns the number of clusters, from this one's to `most`.
-
-        >>> spec = PlanSpec.checked("me", n_clusters=2, ask="group")
-        >>> spec.make_growing([[0.0], [1.0], [9.0]], 3).n_clusters
-        2
-        """
+        """Make the policy that learns the number of clusters, from this one's to `most`."""
         if self.ask != "group":
             raise ParameterError(
                 "The 'n_clusters' parameter must be a number unless ask=\"group\". "
@@ -222,26 +205,10 @@ class PlanSpec:
         return same_or_different(make, pooled, len(X), self.n_clusters, rng=rng)
 
 
-def strategy_from_json(values: dict[str, Any]) -> Any:
-    """Read a stored strategy; sizes that this version does not have are ignored with a warning."""
-    sizes = dict(values)
-    kind = getattr(strategies, str(sizes.pop("kind", "")), None)
-    if not isinstance(kind, type) or kind not in _NAMED.values():
-        raise ParameterError(
-            f"The strategy must be one of this version. Got {values} instead; install the version "
-            "of askmeans that made it."
-        )
-    known = {field.name for field in dataclasses.fields(kind)}
-    lost = {name: value for name, value in sizes.items() if name not in known}
-    if any(lost.values()):
-        dropped = ", ".join(f"{name}={value!r}" for name, value in lost.items() if value)
-        warnings.warn(
-            f"{kind.__name__} was stored with {dropped}, which this version does not have and "
-            "ignores: the strategies of the paper assume exact answers.",
-            StoredSettingWarning,
-            stacklevel=3,
-        )
-    return kind(**{name: value for name, value in sizes.items() if name in known})
+def _known(record: type, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that are fields of this dataclass."""
+    names = {field.name for field in dataclasses.fields(record)}
+    return {name: value for name, value in values.items() if name in names}
 
 
 def default_ask(strategy: Any) -> str:

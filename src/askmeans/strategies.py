@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 
@@ -55,13 +55,6 @@ class Strategy(ABC):
         generator
             A plan, for `askmeans.run`.
 
-        Raises
-        ------
-        ParameterError
-            If a parameter does not fit the data.
-        DataError
-            If X is invalid.
-
         Examples
         --------
         >>> rng = np.random.default_rng(0)
@@ -86,45 +79,6 @@ class Strategy(ABC):
         items = as_items(X)
         check_enough_items(items.n, n_clusters, owner)
         return items
-
-    @classmethod
-    def from_budget(cls, budget: int, n: int, k: int) -> Self:
-        """Make the strategy with the largest sizes for a budget.
-
-        Parameters
-        ----------
-        budget : int
-            Maximum number of different questions.
-        n : int
-            Number of items.
-        k : int
-            Number of clusters.
-
-        Returns
-        -------
-        Strategy
-            A strategy of this kind; `askmeans.budgets.forecast` estimates its error.
-
-        Raises
-        ------
-        BudgetError
-            If the budget is too small; the message names the smallest.
-
-        Examples
-        --------
-        >>> TwoPhase.from_budget(200, 10_000, 3).sample_size
-        64
-        """
-        from askmeans.budgets import plan_budget  # which is made of strategies
-
-        if cls is TwoClusters and k != 2:
-            raise ParameterError(
-                f"The 'k' parameter of TwoClusters.from_budget must be 2. Got {k} instead; "
-                "use Stratified for any number."
-            )
-        strategy = plan_budget(budget, n, k, kind=cls).strategy
-        assert isinstance(strategy, cls)
-        return strategy
 
     @abstractmethod
     def _make(
@@ -178,43 +132,7 @@ class TwoPhase(PaperStrategy):
     faithful : bool, default=False
         Follow the paper exactly: distance order, questions about all entries of a row, memberships
         at the lower end of their cell. For comparisons of counts.
-
-    Examples
-    --------
-    >>> TwoPhase(sample_size=50).precision
-    0.1
     """
-
-    @classmethod
-    def from_guarantee(cls, n: int, k: int, *, eta: float, **goal: float) -> Self:
-        """Make the strategy with the sizes of Theorem 1.
-
-        Parameters
-        ----------
-        n : int
-            Number of items.
-        k : int
-            Number of clusters.
-        eta : float
-            Error of each membership.
-        **goal : float
-            R, alpha, beta, eps, delta and c of `askmeans.budgets.two_phase_sizes`.
-
-        Returns
-        -------
-        TwoPhase
-            A strategy with the theorem's m, which is very large for small eps (paper note N7).
-
-        Examples
-        --------
-        >>> goal = dict(R=1.0, beta=1.0, eps=1.0, delta=0.1)
-        >>> TwoPhase.from_guarantee(1000, 2, eta=0.1, **goal).sample_size
-        767
-        """
-        from askmeans.budgets import two_phase_sizes
-
-        sizes = two_phase_sizes(n, k, eta=eta, **goal)  # type: ignore[arg-type]  # all are floats
-        return cls(sample_size=sizes.sample_size, precision=eta)
 
     def _search(self, state: SearchState) -> Plan:
         return two_phase(state, sample_size=self.sample_size, precision=self.precision)
@@ -238,57 +156,10 @@ class Sequential(PaperStrategy):
         Number of queried items per bin of the membership in earlier clusters (r in the paper).
     coarse_precision : float, default=0.1
         Width of the bins (eta_1 in the paper).
-
-    Examples
-    --------
-    >>> Sequential(bin_size=20).coarse_precision
-    0.1
     """
 
     bin_size: int = 50
     coarse_precision: float = 0.1
-
-    @classmethod
-    def from_guarantee(
-        cls, n: int, k: int, *, eta_1: float, eta_2: float, form: str = "corrected", **goal: float
-    ) -> Self:
-        """Make the strategy with the sizes of Theorem 2.
-
-        Parameters
-        ----------
-        n : int
-            Number of items.
-        k : int
-            Number of clusters.
-        eta_1 : float
-            Width of the bins.
-        eta_2 : float
-            Error of each membership.
-        form : {"corrected", "printed"}, default="corrected"
-            The condition on eta_1 (paper note N5).
-        **goal : float
-            R, alpha, beta, eps, delta and c of `askmeans.budgets.sequential_sizes`.
-
-        Returns
-        -------
-        Sequential
-            A strategy with the theorem's m and r.
-
-        Examples
-        --------
-        >>> goal = dict(R=1.0, beta=1.0, eps=2.0, delta=0.1)
-        >>> Sequential.from_guarantee(1000, 2, eta_1=0.1, eta_2=0.1, **goal).bin_size
-        107
-        """
-        from askmeans.budgets import sequential_sizes
-
-        sizes = sequential_sizes(n, k, eta_1=eta_1, eta_2=eta_2, form=form, **goal)  # type: ignore[arg-type]  # all are floats
-        return cls(
-            sample_size=sizes.sample_size,
-            bin_size=sizes.bin_size or 1,
-            coarse_precision=eta_1,
-            precision=eta_2,
-        )
 
     def __post_init__(self) -> None:
         PaperStrategy.__post_init__(self)
@@ -321,42 +192,9 @@ class TwoClusters(PaperStrategy):
         Follow the paper exactly (see `TwoPhase`).
     bin_size : int, default=50
         Number of queried items per bin (r in the paper).
-
-    Examples
-    --------
-    >>> TwoClusters(precision=0.05).bin_size
-    50
     """
 
     bin_size: int = 50
-
-    @classmethod
-    def from_guarantee(cls, n: int, *, eta: float, **goal: float) -> Self:
-        """Make the strategy with the sizes of Theorem 3.
-
-        Parameters
-        ----------
-        n : int
-            Number of items.
-        eta : float
-            Error of each membership.
-        **goal : float
-            R, eps, delta and c of `askmeans.budgets.two_clusters_sizes`.
-
-        Returns
-        -------
-        TwoClusters
-            A strategy with the theorem's m and r.
-
-        Examples
-        --------
-        >>> TwoClusters.from_guarantee(1000, eta=0.1, R=1.0, eps=0.5, delta=0.1).sample_size
-        60
-        """
-        from askmeans.budgets import two_clusters_sizes
-
-        sizes = two_clusters_sizes(n, eta=eta, **goal)  # type: ignore[arg-type]  # all are floats
-        return cls(sample_size=sizes.sample_size, bin_size=sizes.bin_size or 1, precision=eta)
 
     def __post_init__(self) -> None:
         PaperStrategy.__post_init__(self)
@@ -396,11 +234,6 @@ class Stratified(Strategy):
     levels : int or None, default=None
         Number of points of the answers' scale, which determines their noise; None for a continuous
         scale.
-
-    Examples
-    --------
-    >>> Stratified(max_items=50).precision
-    0.005
     """
 
     precision: float = 0.005
@@ -451,20 +284,6 @@ class Stratified(Strategy):
         -------
         StratifiedPolicy
             A policy, for `askmeans.run`.
-
-        Raises
-        ------
-        ParameterError
-            If a parameter does not fit the data.
-        DataError
-            If X is invalid.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> policy = Stratified().policy([[0.0], [1.0], [9.0]], 2, fuzzifier=2.0, rng=rng)
-        >>> [question.kind for question in policy.propose(2)]
-        ['membership', 'membership']
         """
         items = self._checked_items(X, n_clusters, fuzzifier, rng)
         settings = Settings(

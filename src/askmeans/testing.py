@@ -1,4 +1,4 @@
-"""What every oracle must do, as a test class to inherit."""
+"""OracleContract: a test class to inherit, with the requirements of every oracle."""
 
 from typing import Any
 
@@ -25,8 +25,8 @@ class OracleContract:
 
     Subclass it in a test module under a name that starts with ``Test`` and write `make_oracle`, an
     oracle that knows at least `n_items` items and `n_clusters` clusters. `kinds` are the kinds of
-    question it takes ("relative" is one more); `answers_are_repeatable` says whether the same
-    question always has the same answer.
+    question that it supports ("relative" is one more); `answers_are_repeatable` states whether the
+    same question always has the same answer.
 
     Examples
     --------
@@ -42,11 +42,11 @@ class OracleContract:
     answers_are_repeatable = True
 
     def make_oracle(self) -> Any:
-        """A new oracle to test."""
-        raise NotImplementedError("a subclass says which oracle it tests")
+        """Return a new oracle to test."""
+        raise NotImplementedError("a subclass returns the oracle to test")
 
     def batches(self) -> list[Queries]:
-        """A few questions of every kind the oracle takes."""
+        """A few questions of every supported kind."""
         every: list[Queries] = [
             MembershipQueries([0, 5, 11, 5], [0, 1, 2, 1]),
             GroupQueries([0, 5, 11, 5], self.n_clusters),

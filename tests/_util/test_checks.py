@@ -45,7 +45,7 @@ def test_a_name_is_composed_and_has_no_spaces_around_it():
     [("0", 0), ("007", 7), ("²", None), ("٣", None), ("-1", None), ("", None), ("1" * 5000, None)],
 )
 def test_a_whole_number_is_told_in_plain_digits(text, number):
-    assert checks.whole_number(text) == number
+    assert checks.parse_digits(text) == number
 
 
 def test_numbers_too_large_for_a_float_are_refused_in_a_sentence():

@@ -41,7 +41,9 @@ def test_what_one_session_exports_another_imports(make, askmeans, tmp_path, kind
             large = question.items[0] >= 5
             value = NAMES[large] if ask == "group" else float(large == (question.cluster == 1))
             session.tell(question.id, value)
-        told = {session.question(receipt.question).items[0] for receipt in session.history()}
+        told = {
+            session.question(receipt.question).items[0] for receipt in session.history.answers()
+        }
     done = askmeans("export", "s.db", "--format", kind, cwd=tmp_path)
     assert file in done.stdout
     make("t.db", ask).close()

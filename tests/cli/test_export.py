@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans._util.text import is_clean
 from askmeans.cli.answer_files import session_answers
 from askmeans.exceptions import AnswerError
@@ -25,16 +25,16 @@ def make(tmp_path):
     def create(name, **options):
         given = {"n_clusters": 2, "ids": IDS, "cluster_names": ["=small", "large"]} | options
         X = np.arange(len(IDS), dtype=float)[:, None] ** 2
-        return sessions.create(
-            tmp_path / name, X, strategy=TwoPhase(sample_size=len(IDS)), random_state=0, **given
-        )
+        return sessions.create(tmp_path / name, X, ask="membership", random_state=0, **given)
 
     return create
 
 
 def answered(session):
     """Values by row and cluster."""
-    told = [(session.question(receipt.question), receipt.value) for receipt in session.history()]
+    told = [
+        (session.question(receipt.question), receipt.value) for receipt in session.history.answers()
+    ]
     return {(question.items, question.cluster): value for question, value in told}
 
 
@@ -60,7 +60,9 @@ def test_no_cell_of_an_export_is_a_formula_and_numbers_stay_numbers(make, askmea
         assert cells
         assert not [cell for cell in cells if cell[:1] in "=+@\t\r" and cell]
     memberships = pd.read_csv(tmp_path / "s.memberships.csv", keep_default_na=False)
-    assert list(memberships.columns) == ["id", "group", "share", "decided_by", "'=small", "large"]
+    assert list(memberships.columns) == [
+        "id", "group", "share", "confidence", "decided_by", "'=small", "large",
+    ]  # fmt: skip
     assert {"'=1+1", "''=1+1", "-2", "''-2"} <= set(memberships["id"])
     assert memberships["large"].dtype == float
     assert pd.read_csv(tmp_path / "s.centers.csv").columns[1] == "'@f"
@@ -70,7 +72,7 @@ def test_exported_answers_have_the_groups_name_and_are_taken_in_anywhere(make, a
     with make("s.db", cluster_names=None) as session:
         (question,) = session.ask()
         session.tell(question.id, 1.0)
-        name = session.cluster_names[question.cluster]
+        name = session.groups.names[question.cluster]
     askmeans("export", "s.db", cwd=tmp_path)
     with (tmp_path / "s.answers.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
@@ -82,9 +84,7 @@ def test_exported_answers_have_the_groups_name_and_are_taken_in_anywhere(make, a
 
 def test_memberships_below_a_millionth_are_written_as_zero(askmeans, tmp_path):
     X = np.array([0.0, 1.0, 2.0, 1e6 - 1, 1e6, 1e6 + 1])[:, None]
-    session = sessions.create(
-        tmp_path / "s.db", X, n_clusters=2, strategy=TwoPhase(sample_size=3), random_state=0
-    )
+    session = sessions.create(tmp_path / "s.db", X, n_clusters=2, ask="membership", random_state=0)
     with session:
         found = session.result().memberships
     askmeans("export", "s.db", cwd=tmp_path)
@@ -133,9 +133,9 @@ def test_an_export_taken_into_a_fresh_session_is_the_same_answers(
         before = answered(session)
         (folder / "a.csv").write_bytes(answers_table(session).to_csv().encode())
     with sessions.create(folder / "t.db", X, random_state=0, **options) as session:
-        session.hold(session_answers(session, folder / "a.csv"))
+        session.import_answers(session_answers(session, folder / "a.csv"))
         assert answered(session) == before
-        assert session.hold(session_answers(session, folder / "a.csv")) == 0
+        assert session.import_answers(session_answers(session, folder / "a.csv")).new == 0
 
 
 @pytest.mark.parametrize(
@@ -159,8 +159,8 @@ def test_a_file_of_ones_own_names_groups_without_doubt(tmp_path, value, row):
             with pytest.raises(AnswerError, match=r"line 2: .* Write names in quotes"):
                 session_answers(session, tmp_path / "a.csv")
         else:
-            session.hold(session_answers(session, tmp_path / "a.csv"))
-            assert [receipt.value for receipt in session.history()] == [row]
+            session.import_answers(session_answers(session, tmp_path / "a.csv"))
+            assert [receipt.value for receipt in session.history.answers()] == [row]
 
 
 TWO = ["small", "large"]
@@ -214,7 +214,7 @@ def test_items_of_no_group_are_exported_as_none_of_these(groups, askmeans, tmp_p
 
 
 def test_a_group_may_be_called_like_a_column(groups, askmeans, tmp_path):
-    groups.rename(0, "share")
+    groups.groups.rename(0, "share")
     put(groups, 0, 0)
     put(groups, 12, 1)
     _, table = written(askmeans, tmp_path)

@@ -21,13 +21,13 @@ def place(request, tmp_path):
 def test_a_link_lets_one_person_in_is_listed_with_its_last_use_and_is_ended(
     askmeans, place, tmp_path
 ):
-    assert "Nobody is invited yet" in askmeans("invite", place, cwd=tmp_path).stdout
+    assert "No invitations yet" in askmeans("invite", place, cwd=tmp_path).stdout
     at = ("--address", "https://q.example.org/")
     made = askmeans("invite", place, "Ada L.", "--role", "owner", *at, cwd=tmp_path).stdout
     (token,) = re.findall(r"^https://q\.example\.org/\?token=([\w-]{43})$", made, re.M)
     askmeans("invite", place, "Bo", "--days", "2", cwd=tmp_path)
     with sessions.open(place) as session:
-        person = session.person_of(token)
+        person = session.people.person_of(token)
         assert (person.name, person.role) == ("Ada L.", "owner")
     listed = askmeans("invite", place, cwd=tmp_path).stdout
     assert token not in listed
@@ -40,7 +40,7 @@ def test_a_link_lets_one_person_in_is_listed_with_its_last_use_and_is_ended(
     told = json.loads(askmeans("invite", place, "--json", cwd=tmp_path).stdout)["invites"]
     assert [one["state"] for one in told] == ["revoked", "revoked"]
     with sessions.open(place) as session:
-        assert session.person_of(token) is None
+        assert session.people.person_of(token) is None
     failed = askmeans("invite", place, "--revoke", "Ada L.", cwd=tmp_path, ok=False)
     assert (failed.returncode, "there are: none" in failed.stderr) == (1, True)
 

@@ -48,7 +48,7 @@ def test_the_help_lists_commands_under_headings(askmeans, tmp_path):
     assert headings == ["Options", "Start", "Answer", "Groups", "People", "Data", "Admin"]
     start, answer = shown.partition("─ Start ─")[2].split("─ Answer ─")[:2]
     assert re.findall(r"^│ (\w+) ", start, re.MULTILINE) == ["demo", "plan", "fit", "init", "serve"]
-    assert "rename" in answer.partition("─ Groups ─")[2].partition("─ People ─")[0]
+    assert "groups" in answer.partition("─ Groups ─")[2].partition("─ People ─")[0]
 
 
 def test_a_shell_gets_a_script_that_completes_commands_and_options(tmp_path):
@@ -73,15 +73,15 @@ def test_a_shell_gets_a_script_that_completes_commands_and_options(tmp_path):
         return done.stdout.split()
 
     assert completed("askmeans", "in") == ["init", "invite"]
-    assert completed("askmeans", "init", "--nam") == ["--names", "--name"]
+    assert completed("askmeans", "init", "--nam") == ["--name", "--names"]
     assert completed("askmeans", "export", "--format", "p") == ["parquet"]
 
 
 def test_the_variable_stands_for_the_database_and_for_nothing_else(askmeans, folder, monkeypatch):
     askmeans("init", "s.db", "iris.csv", "-k", 3, "--names", "a,b,c", cwd=folder)
     monkeypatch.setenv("ASKMEANS_DB", "s.db")
-    assert "clusters: d; b; c" in askmeans("rename", "a", "d", cwd=folder).stdout
-    assert "clusters: a; b; c" in askmeans("rename", "s.db", 1, "a", cwd=folder).stdout
+    assert "  1  d\n" in askmeans("groups", "--rename", "a", "d", cwd=folder).stdout
+    assert "  1  a\n" in askmeans("groups", "s.db", "--rename", 1, "a", cwd=folder).stdout
     question = json.loads(askmeans("ask", "--json", cwd=folder).stdout)["questions"][0]["id"]
     assert "Kept: b" in askmeans("tell", question, "2", "--annotator", "me", cwd=folder).stdout
     assert "For ann, annotator" in askmeans("invite", "ann", cwd=folder).stdout

@@ -46,7 +46,7 @@ def test_gold_answers_are_taken_in_and_told_of(askmeans, tmp_path, monkeypatch):
         (tmp_path / "gold.csv").write_text("item,value\n14,large\n")
         said = askmeans("gold", path, "gold.csv", "--feedback", cwd=tmp_path).stdout
         assert "1 gold questions added, 0 were there already." in said
-        assert "Nobody has answered a gold question yet." in said
+        assert "No gold question has been answered yet." in said
         receipts = [
             session.tell(session.ask(annotator="Ada")[0].id, "small", annotator="Ada")
             for _ in range(10)
@@ -55,7 +55,7 @@ def test_gold_answers_are_taken_in_and_told_of(askmeans, tmp_path, monkeypatch):
     monkeypatch.setenv("ASKMEANS_DB", str(path))
     assert "Ada: 1 gold questions, 1.00 off on average" in askmeans("gold", cwd=tmp_path).stdout
     told = json.loads(askmeans("gold", "gold.csv", "--json", cwd=tmp_path).stdout)
-    assert (told["new"], told["there"]) == (0, 1)
+    assert (told["new"], told["existing"]) == (0, 1)
     assert told["people"] == {"Ada": {"questions": 1, "difference": 1.0}}
     (tmp_path / "odd.csv").write_text("id,group\n14,large\n")
     odd = askmeans("gold", "odd.csv", cwd=tmp_path, ok=False).stderr

@@ -33,7 +33,7 @@ def database(tmp_path):
     X = rng.normal(size=(60, 3)) + labels[:, None]
     with sessions.create(path, X, n_clusters=2, items=items, cluster_names=["fruit", "tools"],
                          random_state=0) as session:  # fmt: skip
-        session.set_option("guidelines", "Fruit is eaten.")
+        session.settings.set_option("guidelines", "Fruit is eaten.")
     return path
 
 
@@ -67,7 +67,7 @@ def test_a_model_answers_ahead_and_the_report_says_what_rests_on_it(askmeans, da
         again = json.loads(panel(askmeans, database, server, "--json").stdout)
         assert len(server.trace) == 60  # nothing is asked twice
     assert again["cost"]["calls"] == 0
-    score = again["models"]["small"]
+    score = again["advisers"]["small"]
     assert (score["agreement"], score["together"], score["audited"] >= 3) == (1.0, 20, True)
     assert again["audit_share"] == 0.2
     said = askmeans("panel", database, cwd=database.parent).stdout
@@ -89,7 +89,7 @@ def test_a_forecast_asks_nothing_and_a_budget_is_a_hard_stop(askmeans, database)
         # One at a time: how many fit in is else a matter of who holds what at the end.
         limits = ("--max-tokens", "6000", "--concurrency", "1")
         done = panel(askmeans, database, server, *limits)
-        assert "the next card could take more tokens than are left: up to" in done.stderr
+        assert "the next request could take more tokens than are left: up to" in done.stderr
         first = len(server.trace)
         assert 0 < first < 60
         assert sum(server.tokens) <= 6000
@@ -109,7 +109,7 @@ def test_what_fails_is_asked_again_next_time_and_a_refusal_ends_it(askmeans, dat
     assert "401" in failed.stderr
     assert KEY not in failed.stderr + failed.stdout
     with sessions.open(database) as session:
-        assert session.model_answers() == {}
+        assert session.advisers.answers() == {}
 
 
 def test_the_key_is_in_no_database_no_export_and_no_output(askmeans, database):
@@ -141,12 +141,12 @@ def test_hostile_items_stay_where_they_are(askmeans, tmp_path):
         assert request.content.isprintable()
     assert "\x1b" not in done.stdout + done.stderr
     with sessions.open(path) as session:
-        assert set(session.model_answers()["small"].values()) == {(1.0, 0.0)}
+        assert set(session.advisers.answers()["small"].values()) == {(1.0, 0.0)}
 
 
 def test_pinned_examples_are_shown_and_no_others(askmeans, database):
     with sessions.open(database) as session:
-        session.pin(1, 5)
+        session.groups.pin(1, 5)
     with serving(knowing) as server:
         panel(askmeans, database, server, "--items", "5")
     for request in server.trace:
@@ -193,8 +193,8 @@ def test_names_are_proposed_and_never_applied(askmeans, database):
     assert set(data) == {"A", "B"}
     assert data["A"]["examples"]
     with sessions.open(database) as session:
-        assert session.cluster_names == ["fruit", "tools"]
-        assert session.changes()[-1].kind == "option"
+        assert session.groups.names == ["fruit", "tools"]
+        assert session.history.changes()[-1].kind == "option"
 
 
 def test_money_is_spent_but_for_what_one_card_could_cost_and_the_rest_is_estimated_by_the_mean(
@@ -205,11 +205,11 @@ def test_money_is_spent_but_for_what_one_card_could_cost_and_the_rest_is_estimat
         told = panel(askmeans, database, server, *cost, "--json")
         spent, one = json.loads(told.stdout)["cost"], 0.0003
         left = re.search(r"up to ([\d.e-]+), and ([\d.e-]+) of 0.001 is left", told.stderr)
-        assert "the next card could cost more than what is left" in told.stderr
+        assert "the next request could cost more than what is left" in told.stderr
         assert float(left[1]) > float(left[2]) == pytest.approx(0.001 - spent["money"], rel=0.01)
         assert 0.001 - one < spent["money"] <= 0.001  # eight requests at a time set aside more
         n, more = re.search(
-            r"The (\d+) cards left would cost about ([\d.e-]+) more", told.stderr
+            r"The (\d+) items left would cost about ([\d.e-]+) more", told.stderr
         ).groups()
         assert int(n) == 60 - spent["calls"]
         panel(askmeans, database, server, *cost[:2], "--max-cost", str(0.001 + float(more) + one))
@@ -255,10 +255,10 @@ def test_groups_that_change_while_the_model_answers_are_told_as_they_are(askmean
         if len(server.trace) in (10, 26):
             with sessions.open(database) as session:
                 if len(server.trace) == 10:
-                    session.pin(session.add_group("toys"), 7)
+                    session.groups.pin(session.groups.add("toys"), 7)
                 else:
-                    session.merge_groups("tools", "toys")
-                    session.rename(1, "gear")
+                    session.groups.merge("tools", "toys")
+                    session.groups.rename(1, "gear")
         return knowing(request, before)
 
     with serving(script) as server:
@@ -269,7 +269,7 @@ def test_groups_that_change_while_the_model_answers_are_told_as_they_are(askmean
     assert '{"A": "fruit", "B": "gear"}' in systems[-1]
     assert any("examples" in request.data for request in server.trace[16:24])
     with sessions.open(database) as session:
-        said = session.model_answers()["small"]
+        said = session.advisers.answers()["small"]
         assert [row.index(1.0) for _, row in sorted(said.items())] == [i % 2 for i in range(60)]
 
 
@@ -277,32 +277,32 @@ def test_answers_about_a_group_that_was_taken_back_meanwhile_are_asked_for_again
     askmeans, database
 ):
     with sessions.open(database) as session:
-        session.add_group("toys")
+        session.groups.add("toys")
 
     def script(request, _):
         if len(server.trace) == 4:
             with sessions.open(database) as session:
-                session.undo(event=session.last_regrouping())
+                session.undo(event=session.groups.last_change())
         return '{"group": "C"}' if "toys" in request.system else '{"group": "A"}'
 
     with serving(script) as server:
         panel(askmeans, database, server, "--concurrency", "1")
         with sessions.open(database) as session:
-            assert len(session.model_answers()["small"]) == 52
+            assert len(session.advisers.answers()["small"]) == 52
         panel(askmeans, database, server, "--concurrency", "1")
     with sessions.open(database) as session:
-        assert set(session.model_answers()["small"].values()) == {(1.0, 0.0)}
-        assert len(session.model_answers()["small"]) == 60
+        assert set(session.advisers.answers()["small"].values()) == {(1.0, 0.0)}
+        assert len(session.advisers.answers()["small"]) == 60
 
 
 def test_some_items_are_those_that_people_audit(askmeans, database):
     with serving(knowing) as server:
         panel(askmeans, database, server, "--items", "10", "--share", "0.5")
     with sessions.open(database) as session:
-        assert set(session.model_answers()["small"]) == set(session.audit_order()[:10])
+        assert set(session.advisers.answers()["small"]) == set(session.advisers.audit_order()[:10])
     people_answer(database, 14)
     with sessions.open(database) as session:
-        assert session.panel().models["small"].audited >= 7
+        assert session.advisers.report().advisers["small"].audited >= 7
 
 
 @pytest.mark.parametrize(("options", "words"), [

@@ -61,7 +61,7 @@ def test_names_with_control_characters_are_refused_wherever_they_come_in(askmean
         ("ask", "s.db", "--annotator", name),
         ("tell", "s.db", 1, 1, "--annotator", name),
         ("status", "s.db", "--annotator", name),
-        ("rename", "s.db", 1, name),
+        ("groups", "s.db", "--rename", 1, name),
     ):
         done = askmeans(*words, cwd=evil, ok=False)
         assert done.returncode == 1, words

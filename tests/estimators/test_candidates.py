@@ -59,7 +59,6 @@ def test_all_rows_of_few_are_candidates_and_give_what_arrays_give(data, tmp_path
     assert there.diagnostics_["rank_bound"] == 0.0
     assert_allclose(np.asarray(there.memberships_), here.memberships_, atol=1e-6)
     assert (np.asarray(there.predict(tmp_path / "X.npy")) == here.predict(X)).all()
-    assert there.to_frame().shape == (4000, 3)
 
 
 @pytest.mark.usefixtures("few")

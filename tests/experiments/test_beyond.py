@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from askmeans.paper import repeated_solver
 from experiments import beyond
 from experiments.beyond import (
     hidden,
@@ -14,6 +13,7 @@ from experiments.beyond import (
     theorem_10,
 )
 from experiments.reproduce import all_cells
+from experiments.theorem_10 import repeated_solver
 
 
 def mean(series):

@@ -17,7 +17,7 @@ TIED = st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.5, np.inf, -np.inf, 1e-300, -1e3
 def few():
     """Let short lists be put into buckets, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(items, "_FEW", 1)
+        patch.setattr(items, "FEW", 1)
         yield
 
 

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import numpy as np
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 
-LARGE = 3000  # items, of which half are asked about
+LARGE = 2400  # items, of which as many questions are asked
 LIFE = 10  # answers, then a client waits to be killed: none finishes before all have lived
 
 
-def make(database: str | Path, n: int, sample_size: int) -> None:
+def make(database: str | Path, n: int, budget: int) -> None:
     """A session about three blobs."""
     rng = np.random.default_rng(0)
     X = 4.0 * np.eye(3)[rng.integers(3, size=n)] + rng.normal(size=(n, 3))
     sessions.create(
-        database, X, n_clusters=3, strategy=TwoPhase(sample_size=sample_size), random_state=0,
+        database, X, n_clusters=3, ask="membership", budget=budget, random_state=0,
         cluster_names=["a", "b", "c"],
     ).close()  # fmt: skip
 
@@ -67,7 +67,7 @@ def forked(work: object, *arguments: object) -> int:
 def kill(folder: Path, database: str, kills: int, seed: int) -> dict[str, object]:
     """Kill a client so many times at random moments, then let one finish."""
     n = LARGE if kills > 50 else 300
-    make(database, n, n // 2)
+    make(database, n, n)
     journal = folder / "journal"
     with sessions.open(database) as session:
         session.result()  # compiles what clients will use
@@ -111,7 +111,7 @@ def answer_so_many(database: str, name: str, count: int, report: Path) -> None:
 
 def crowd(folder: Path, database: str, clients: int, each: int) -> dict[str, object]:
     """So many clients at once, each asking and telling so many times."""
-    make(database, 4 * clients * each, clients * each)
+    make(database, 4 * clients * each, 2 * clients * each)
     with sessions.open(database) as session:
         session.result()
     began = time.perf_counter()

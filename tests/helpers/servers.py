@@ -41,7 +41,7 @@ class Place:
         self.template = folder / "clients.db"
         clients.make(self.template, ITEMS, ITEMS // 2)
         with sessions.open(self.template) as session:  # every database after it has them, too
-            self.tokens = {name: session.invite(name) for name in NAMES}
+            self.tokens = {name: session.people.invite(name) for name in NAMES}
         with closing(sqlite3.connect(self.template)) as connection, connection:
             # Whoever is killed holds a question for a second only.
             connection.execute(

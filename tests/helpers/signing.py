@@ -8,4 +8,6 @@ __all__ = ["become"]
 def become(client, name, role="owner"):
     """Go on as somebody else, in the same browser."""
     session = client.app.state.context.session
-    client.cookies.set(cookie_of(session), session.invite(name, role=role), domain="127.0.0.1")
+    client.cookies.set(
+        cookie_of(session), session.people.invite(name, role=role), domain="127.0.0.1"
+    )

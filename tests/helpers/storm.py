@@ -203,7 +203,7 @@ class Crew:
             for _ in range(wanted - sum(kind == role for _, kind in self.people.values())):
                 self.count += 1
                 name = f"{role} {self.count}"
-                token = self.admin.invite(name, role=role)
+                token = self.admin.people.invite(name, role=role)
                 journal = self.folder / f"journal-{self.count}"
                 seed = int(self.rng.integers(2**30))
                 child = clients.forked(run_client, role, name, token, self.port, journal, seed)
@@ -229,7 +229,7 @@ class Crew:
         """End somebody's invitation; when that was confirmed is written down."""
         name = str(self.rng.choice(sorted(self.people)))
         with suppress(SessionError):  # they were revoked before, and have not noticed yet
-            self.admin.revoke(name)
+            self.admin.people.revoke(name)
             with (self.folder / "journal-0").open("a") as file:
                 file.write(json.dumps({"revoked": name, "at": time.monotonic()}) + "\n")
 

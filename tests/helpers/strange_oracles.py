@@ -1,11 +1,11 @@
-"""Oracles that stop, are silent, or must not be asked."""
+"""Oracles that stop, are silent, answer wrongly, or must not be asked."""
 
 import math
 
 import numpy as np
 
 from askmeans.exceptions import StopAsking
-from askmeans.oracles import TableOracle
+from askmeans.oracles import CallbackOracle, TableOracle
 
 
 class Nobody:
@@ -44,3 +44,17 @@ class Counting:
         if reached.all():
             return answers
         raise StopAsking(np.where(reached, answers, np.nan), reached)
+
+
+def hostile(U, how="flipped", seed=0):
+    """An oracle whose answers are one minus the truth, or random."""
+    rng = np.random.default_rng(seed)
+
+    def wrong(*truth):
+        return 1.0 - np.prod(truth, axis=0).sum() if how == "flipped" else rng.random()
+
+    return CallbackOracle(
+        membership=lambda item, cluster: wrong(U[item, cluster : cluster + 1]),
+        pair=lambda p, q: wrong(U[p], U[q]),
+        triplet=lambda p, q, r: wrong(U[p], U[q], U[r]),
+    )

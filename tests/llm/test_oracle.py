@@ -27,7 +27,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.llm import ModelOracle, Reply, model_client
-from askmeans.llm.calls import RefusedError
+from askmeans.llm.cost import RefusedError
 from askmeans.queries import (
     GroupQueries,
     MembershipQueries,

@@ -72,7 +72,7 @@ def press(page, card, *keys):
 
 
 def answers(session):
-    return [(each.kind, each.value) for each in session.history()]
+    return [(each.kind, each.value) for each in session.history.answers()]
 
 
 def test_each_key_of_a_group_card_gives_its_answer(draw):
@@ -93,7 +93,7 @@ def test_a_new_group_is_named_and_letters_of_its_name_answer_nothing(draw):
     page, card, session = draw("group")
     page.keyboard.press("n")
     press(page, card, *"c2s", "Enter")
-    assert session.cluster_names[-1] == "c2s"
+    assert session.groups.names[-1] == "c2s"
     assert answers(session) == [("answer", (0.0, 0.0, 1.0))]
 
 
@@ -103,12 +103,12 @@ def test_a_group_is_renamed_from_its_tile(draw):
     card.get_by_label("New name").fill("rest")
     card.locator("#rename").get_by_role("button", name="Save").click()
     expect(card.locator(".choices .word").last).to_have_text("rest")
-    assert session.cluster_names == [EVIL, "rest"]
+    assert session.groups.names == [EVIL, "rest"]
 
 
 def test_the_guidelines_come_with_their_key(draw):
     page, card, session = draw("group")
-    session.set_option("guidelines", f"Go by *weight*. {EVIL}")
+    session.settings.set_option("guidelines", f"Go by *weight*. {EVIL}")
     page.evaluate("window.end()")
     page.reload()
     page.evaluate(MODEL, SCRIPT)

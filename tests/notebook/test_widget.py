@@ -33,7 +33,7 @@ def send(widget, card, path="/answer", **fields):
 
 
 def kept(session):
-    return [(each.question, each.kind, each.value) for each in session.history()]
+    return [(each.question, each.kind, each.value) for each in session.history.answers()]
 
 
 @pytest.fixture
@@ -79,7 +79,7 @@ def test_a_new_group_takes_the_item_on_the_card_and_a_group_is_renamed(widget, s
         reply = send(widget, card, value="new", name="huge")
     assert kept(session) == [(int(card["question"]), "answer", (0.0, 0.0, 1.0))]
     send(widget, shown(reply), "/rename", cluster="2", name="giant")
-    assert session.cluster_names == ["small", "large", "giant"]
+    assert session.groups.names == ["small", "large", "giant"]
 
 
 def test_a_refused_answer_is_a_sentence_and_the_question_stays(widget, session, card):
@@ -129,7 +129,7 @@ def test_the_end_is_a_rest_and_the_result_is_drawn(widget, session, card):
     drawn = request(widget, "result")
     assert drawn["text"].count('<circle class="dot') == 6
     assert "<bdi>small</bdi> 50 %" in drawn["text"]
-    assert widget.result().memberships.argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
+    assert widget.session.result().memberships.argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
 
 
 def test_a_plot_of_ones_own_can_follow_the_answers(widget, card):

@@ -85,7 +85,7 @@ def about(*items, cluster=0):
 def test_numbers_and_percentages_are_answers(reply, value):
     answers, screen = ask([reply], about(0))
     assert answers == pytest.approx([value])
-    assert "is no answer" not in screen
+    assert "is not an answer" not in screen
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_numbers_and_percentages_are_answers(reply, value):
 def test_what_is_no_answer_is_said_so_and_asked_again(reply):
     answers, screen = ask([reply, "0.5"], about(0))
     assert answers == [0.5]
-    assert f"{reply!r} is no answer. Type a number from 0 to 1" in screen
+    assert f"{reply!r} is not an answer. Type a number from 0 to 1" in screen
     assert screen.count("Question 1 of 1") == 2
 
 
@@ -148,7 +148,7 @@ def test_undo_does_not_reach_into_the_batch_before():
     oracle, screen = console(["0.1", "u", "0.9"])
     assert oracle.answer(about(0)).tolist() == [0.1]
     assert oracle.answer(about(1)).tolist() == [0.9]
-    assert "Nothing to undo: earlier answers were used" in screen.getvalue()
+    assert "Nothing to undo: earlier answers led" in screen.getvalue()
 
 
 @pytest.mark.parametrize("last", [["q"], ["Q"], []], ids=["q", "Q", "end of input"])
@@ -287,17 +287,9 @@ def test_typical_items_come_from_at_least_half_a_membership():
 
 
 def test_typical_items_are_shown_within_a_batch_and_taken_back_by_undo():
-    oracle, screen = console(["1", "1", "u", "0", "1"])
-    shown = []
-    readline = oracle.stdin.readline
-
-    def read():
-        shown.append(last_question(screen))
-        return readline()
-
-    oracle.stdin.readline = read
-    oracle.answer(about(0, 1, 2))
+    _, screen = ask(["1", "1", "u", "0", "1"], about(0, 1, 2))
     apple, both = "cluster 1 (items like: apple)? ", "cluster 1 (items like: apple; pear)? "
+    shown = re.findall(r"belong to (.*\? )\[", screen)
     assert shown == ["cluster 1? ", apple, both, apple, apple]
 
 
@@ -331,16 +323,6 @@ def test_items_go_by_their_ids_where_they_have_some():
     assert "(items like: f0: apple; f1: pear)?" in screen
 
 
-def test_the_number_of_questions_is_told_and_questions_are_counted_across_batches():
-    oracle, screen = console([".1", ".2", "u", ".3", ".4", ".5"], n_questions=3)
-    oracle.answer(about(0, 1, 2))
-    oracle.answer(about(3))
-    assert "There will be about 3 questions." in screen.getvalue()
-    numbers = re.findall(r"Question (\d+) of about (\d+)", screen.getvalue())
-    assert [int(number) for number, _ in numbers] == [1, 2, 3, 2, 3, 4]
-    assert [int(of) for _, of in numbers] == [3, 3, 3, 3, 3, 4]
-
-
 @pytest.mark.parametrize(
     ("levels", "off", "on", "value"),
     [
@@ -351,7 +333,7 @@ def test_the_number_of_questions_is_told_and_questions_are_counted_across_batche
 def test_an_answer_between_two_points_of_the_scale_is_refused(levels, off, on, value):
     answers, screen = ask([off, on], about(0), levels=levels)
     assert answers == [value]
-    assert f"{off!r} is no point of the scale. It is 0" in screen
+    assert "This is not a point of the scale. It is 0" in screen
     assert screen.count("Question 1 of 1") == 2
     assert math.isnan(ask(["?"], about(0), levels=levels)[0][0])
 
@@ -458,13 +440,13 @@ def test_a_group_is_told_by_number_name_shares_none_or_not_at_all():
 def test_what_names_no_group_is_asked_again(reply):
     answers, shown = ask([reply, "leaf"], GroupQueries([0], 2), cluster_names=["fruit", "leaf"])
     assert answers == [[0.0, 1.0]]
-    assert "is no answer" in shown
+    assert "is not an answer" in shown
 
 
 def test_shares_between_two_points_of_the_scale_are_asked_again():
     answers, shown = ask(["1:.7,2:.3", "1:.5,2:.5"], GroupQueries([0], 2), levels=3)
     assert answers == [[0.5, 0.5]]
-    assert "no point of the scale" in shown
+    assert "not a point of the scale" in shown
 
 
 def test_an_undone_group_is_told_to_the_journal_and_answered_again():
@@ -506,5 +488,5 @@ def test_of_two_that_an_item_is_more_like_the_reply_is_a_b_or_both():
     assert_array_equal(answers, [1.0, 0.0, 0.5, math.nan])
     assert "  item 0: apple\n  a: item 1: pear\n  b: item 3: leek\n" in shown
     assert "Is the first more like a or like b? [a, b, both, ?, u, q]" in shown
-    assert "'2' is no answer. Type a or b" in shown
+    assert "'2' is not an answer. Type a or b" in shown
     assert "The scale is" not in shown

@@ -1,8 +1,9 @@
-"""Crowds and hostile annotators: who answers follows from the question, and wrong is wrong."""
+"""Crowds: who answers follows from the question."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from strange_oracles import hostile
 
 from askmeans import Stratified, run
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
@@ -13,8 +14,8 @@ from askmeans.oracles import (
     RememberingOracle,
     TableOracle,
 )
-from askmeans.oracles.crowd import HostileOracle
-from askmeans.queries import Answers, GroupQueries, MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import MembershipQueries
+from askmeans.queries.questions import batches_of
 from askmeans.testing import OracleContract
 
 U = np.random.default_rng(0).dirichlet(np.ones(3), size=60)
@@ -32,23 +33,9 @@ class TestCrowdOracle(OracleContract):
     n_items = len(U)
 
     def make_oracle(self):
-        return CrowdOracle([TableOracle(U), HostileOracle(TableOracle(U)), TableOracle(U)])
-
-
-class TestHostileOracle(OracleContract):
-    kinds = (*OracleContract.kinds, "relative")
-    n_items = len(U)
-
-    def make_oracle(self):
-        return HostileOracle(TableOracle(U), how="random")
-
-
-class TestFlippingOracle(OracleContract):
-    kinds = (*OracleContract.kinds, "relative")
-    n_items = len(U)
-
-    def make_oracle(self):
-        return HostileOracle(TableOracle(U), how="flipped")
+        return CrowdOracle(
+            [TableOracle(U), QuantizedOracle(TableOracle(U), levels=5), TableOracle(U)]
+        )
 
 
 def test_every_question_goes_to_one_annotator_by_share():
@@ -61,17 +48,9 @@ def test_every_question_goes_to_one_annotator_by_share():
 
 
 def test_each_annotator_gives_the_answers_that_went_to_them():
-    crowd = CrowdOracle([TableOracle(U), HostileOracle(TableOracle(U), how="flipped")])
+    crowd = CrowdOracle([TableOracle(U), hostile(U)])
     truth, who = U[rows.items, rows.clusters], places(crowd, rows)
     assert_allclose(crowd.answer(rows), np.where(who == 1, 1.0 - truth, truth))
-
-
-def test_who_answered_is_known_from_the_history():
-    crowd = CrowdOracle([TableOracle(U)] * 4)
-    batches = (rows, PairQueries([[0, 1], [5, 2]], repeat=[0, 2]), TripletQueries([[3, 1, 2]]))
-    told = Answers([(1, queries, crowd.answer(queries)) for queries in batches])
-    expected = np.concatenate([places(crowd, queries) for queries in batches])
-    assert crowd.who_answered(told).tolist() == expected.tolist()
 
 
 def test_a_history_names_who_answered_through_every_wrapper():
@@ -81,23 +60,17 @@ def test_a_history_names_who_answered_through_every_wrapper():
         NoisyOracle(crowd, std=0.1),
         QuantizedOracle(crowd, levels=5),
         RememberingOracle(crowd),
-        HostileOracle(crowd, how="flipped"),
     ):
         policy = Stratified(max_items=12).policy(
             X, 3, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group"
         )
         told = run(policy, oracle, budget=12).history
         assert [answer.annotator for answer in told] == [
-            f"annotator {place}" for place in crowd.who_answered(told)
+            name
+            for queries in batches_of((answer.question for answer in told), 3)
+            for name in crowd.who(queries)
         ]
         assert {answer.annotator for answer in told} == {"annotator 0", "annotator 1"}
-
-
-def test_wrong_rows_still_sum_to_one():
-    for how in ("random", "flipped"):
-        told = HostileOracle(TableOracle(U), how=how).answer(GroupQueries([0, 1, 2], 3))
-        assert_allclose(told.sum(axis=1), 1.0)
-        assert np.abs(told - U[:3]).max() > 0.01
 
 
 def test_a_crowd_is_noisy_when_somebody_is():
@@ -159,24 +132,6 @@ def test_an_annotator_with_the_wrong_number_of_answers_is_refused():
     assert "Annotator 1 of CrowdOracle (Short)" in str(stop.value.__cause__)
 
 
-def test_a_stop_does_not_make_a_hostile_annotator_honest():
-    class Tired:
-        def answer(self, queries):
-            truth = U[queries.items, queries.clusters]
-            raise StopAsking(np.where(np.arange(len(truth)) < 9, truth, np.nan))
-
-    with pytest.raises(StopAsking) as stop:
-        HostileOracle(Tired(), how="flipped").answer(rows)
-    assert_allclose(stop.value.answers[:9], 1.0 - U[rows.items, rows.clusters][:9])
-    assert np.isnan(stop.value.answers[9:]).all()
-
-
-def test_random_answers_have_nothing_to_do_with_the_truth():
-    answers = HostileOracle(TableOracle(U)).answer(rows)
-    assert abs(np.corrcoef(answers, U[rows.items, rows.clusters])[0, 1]) < 0.2
-    assert 0.4 < answers.mean() < 0.6
-
-
 def test_what_is_no_crowd_is_refused():
     with pytest.raises(ParameterError, match="must name an annotator"):
         CrowdOracle([])
@@ -184,5 +139,3 @@ def test_what_is_no_crowd_is_refused():
         CrowdOracle([TableOracle(U)], shares=[-1.0])
     with pytest.raises(ParameterError, match="finite"):
         CrowdOracle([TableOracle(U)] * 2, shares=[np.inf, 1.0])
-    with pytest.raises(ParameterError, match="'how' parameter of HostileOracle"):
-        HostileOracle(TableOracle(U), how="kindly")

@@ -1,13 +1,27 @@
 """An oracle with a memory: each question reaches the other oracle once."""
 
+import io
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from askmeans import ActiveFuzzyKMeans
-from askmeans.exceptions import MoreClustersWarning, StopAsking
-from askmeans.oracles import NoisyOracle, RememberingOracle, TableOracle
-from askmeans.queries import Ledger, PairQueries
+from askmeans.exceptions import (
+    AskmeansWarning,
+    DataError,
+    MoreClustersWarning,
+    ParameterError,
+    StopAsking,
+)
+from askmeans.oracles import (
+    ConsoleOracle,
+    CrowdOracle,
+    NoisyOracle,
+    RememberingOracle,
+    TableOracle,
+)
+from askmeans.queries import GroupQueries, Ledger, MembershipQueries, PairQueries
 from askmeans.testing import OracleContract
 
 
@@ -96,3 +110,96 @@ def test_what_is_no_answer_is_not_remembered():
     assert oracle.answer(PairQueries([[0, 1]])).tolist() == [7.0]
     assert oracle.ledger.n_distinct == 0
     assert oracle.answer(PairQueries([[0, 1]])).tolist() == [0.5]
+
+
+# Answers in a file
+
+ABOUT = {"clusters": ["fruit", "vegetables"]}
+
+
+def remembering(path, replies=(), **options):
+    """An oracle whose person types these replies, and who keeps them in a file."""
+    lines = io.StringIO("".join(f"{reply}\n" for reply in replies))
+    person = ConsoleOracle(["apple", "pear", "leek"], stdin=lines, stdout=io.StringIO())
+    return RememberingOracle(person, file=path, about=ABOUT, **options)
+
+
+def test_a_later_run_continues_after_the_last_answer(tmp_path):
+    queries = GroupQueries([0, 1, 2], 2)
+    with pytest.raises(StopAsking):
+        remembering(tmp_path / "a.jsonl", ["1", "?", "q"]).answer(queries)
+    again = remembering(tmp_path / "a.jsonl", ["1:.25,2:.5"])
+    nan = np.nan
+    assert_array_equal(again.answer(queries), [[1.0, 0.0], [nan, nan], [0.25, 0.5]])
+    third = remembering(tmp_path / "a.jsonl")
+    assert_array_equal(third.answer(queries), [[1.0, 0.0], [nan, nan], [0.25, 0.5]])
+
+
+def test_an_undone_answer_is_asked_again(tmp_path):
+    queries = PairQueries([[0, 1], [1, 2]])
+    with pytest.raises(StopAsking):
+        remembering(tmp_path / "a.jsonl", ["0.1", "u", "q"]).answer(queries)
+    assert remembering(tmp_path / "a.jsonl").ledger.n_distinct == 0
+    assert_array_equal(remembering(tmp_path / "a.jsonl", ["1", "0"]).answer(queries), [1.0, 0.0])
+
+
+def test_each_answer_of_a_person_is_on_disk_before_the_next_question(tmp_path):
+    path = tmp_path / "a.jsonl"
+
+    class Person(io.StringIO):
+        n_asked = 0
+
+        def readline(self):
+            assert (len(path.read_text().splitlines()) if self.n_asked else 1) == self.n_asked + 1
+            self.n_asked += 1
+            return "0.5\n"
+
+    person = ConsoleOracle(["a", "b", "c"], stdin=Person(), stdout=io.StringIO())
+    RememberingOracle(person, file=path).answer(PairQueries([[0, 1], [0, 2], [1, 2]]))
+    assert len(path.read_text().splitlines()) == 4
+
+
+def test_a_batch_of_a_program_is_kept_with_the_names_of_its_annotators(tmp_path):
+    path, table = tmp_path / "a.jsonl", TableOracle([[1.0, 0.0], [0.5, 0.5]])
+    crowd = CrowdOracle([table])
+    queries = MembershipQueries([0, 1], [0, 0])
+    first = RememberingOracle(crowd, file=path)
+    first.answer(queries)
+    again = RememberingOracle(Counting(enough=0), file=path)
+    assert_array_equal(again.answer(queries), [1.0, 0.5])
+    assert again.who(queries) == first.who(queries) == crowd.who(queries) != ["me", "me"]
+
+
+def test_a_line_that_a_crash_cut_off_is_left_out(tmp_path):
+    path = tmp_path / "a.jsonl"
+    with pytest.raises(StopAsking):
+        remembering(path, ["0.25", "q"]).answer(PairQueries([[0, 1], [1, 2]]))
+    with path.open("a") as file:
+        file.write('{"kind": "pai')
+    with pytest.warns(AskmeansWarning, match="last line is not complete"):
+        oracle = remembering(path, ["0.5"])
+    assert_array_equal(oracle.answer(PairQueries([[0, 1], [1, 2]])), [0.25, 0.5])
+    assert remembering(path).ledger.n_distinct == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["id,value\n1,2\n", "{}\n", '{"about": {}}\n{"kind": "pair"}\n', "[]\n", "null\n",
+     '{"about": {}}\n{"kind": "trio", "items": [0], "cluster": null, "repeat": 0, "value": 1, '
+     '"annotator": "me"}\n'],
+)  # fmt: skip
+def test_another_file_is_refused_and_stays_as_it_is(tmp_path, text):
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    with pytest.raises(DataError, match="must be a file of answers"):
+        RememberingOracle(Counting(enough=1), file=path)
+    assert path.read_text() == text
+
+
+def test_answers_about_something_else_are_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    remembering(path, ["1"]).answer(PairQueries([[0, 1]]))
+    before = path.read_bytes()
+    with pytest.raises(ParameterError, match="answers about the same clusters"):
+        RememberingOracle(Counting(enough=1), file=path, about={"clusters": ["others"]})
+    assert path.read_bytes() == before

@@ -13,7 +13,6 @@ from askmeans.oracles import (
     RememberingOracle,
     TableOracle,
 )
-from askmeans.oracles.crowd import HostileOracle
 from askmeans.queries import PairQueries
 
 TABLE = TableOracle(np.full((5000, 4), 0.25))
@@ -26,7 +25,6 @@ TOLD = "TableOracle(5000 items, 4 clusters)"
         (TABLE, TOLD),
         (NoisyOracle(TABLE, std=0.1), f"NoisyOracle({TOLD}, std=0.1)"),
         (QuantizedOracle(TABLE, levels=5), f"QuantizedOracle({TOLD}, levels=5)"),
-        (HostileOracle(TABLE), f"HostileOracle({TOLD}, how='random')"),
         (CrowdOracle([TABLE, TABLE]), "CrowdOracle(2 annotators)"),
         (CallbackOracle(pair=min, triplet=max), "CallbackOracle(pair, triplet)"),
         (ConsoleOracle(["a", "b"]), "ConsoleOracle(2 items)"),

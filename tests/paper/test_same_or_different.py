@@ -13,7 +13,8 @@ from askmeans import ActiveFuzzyKMeans, TwoPhase, run
 from askmeans.exceptions import LittleInformationWarning, MoreClustersWarning, StopAsking
 from askmeans.metrics import matched_accuracy, membership_error
 from askmeans.oracles import TableOracle
-from askmeans.paper import by_similarity, same_or_different
+from askmeans.paper import by_similarity
+from askmeans.paper.same_or_different import same_or_different
 from askmeans.queries import MembershipQueries
 from askmeans.results import Clustering
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from askmeans.fuzzy.items import Ranking
 from askmeans.fuzzy.scores import Scorer
 from askmeans.paper.known_memberships import KnownMemberships
-from askmeans.paper.search import _Bounds, n_thresholds, search_cuts
+from askmeans.paper.search import Bounds, n_thresholds, search_cuts
 
 N = 200_000
 PLACE = np.linspace(0.0, 1.0, N)
@@ -231,7 +231,7 @@ def test_answers_learnt_at_once_narrow_as_much_as_one_by_one(seed):
     values = rng.random(12).round(1)  # not falling: contradictions, too
     values[rng.random(12) < 0.2] = np.nan
     places = rng.integers(2, size=12)
-    at_once, one_by_one = _Bounds(n, 2, 10), _Bounds(n, 2, 10)
+    at_once, one_by_one = Bounds(n, 2, 10), Bounds(n, 2, 10)
     at_once.learn(places, ranks, values, thresholds)
     for i in range(12):
         one_by_one.learn(places[[i]], ranks[[i]], values[[i]], thresholds)

@@ -22,7 +22,7 @@ def test_theorem_1_by_hand():
     # six samples at worst; three clusters, ten thresholds, one of 1,025 ranks
     assert sizes.n_queries_raw == 6 * 3 * sizes.sample_size + 3 * 10 * 11
     assert sizes.n_queries == 3 * 1024  # there is no more to ask
-    assert sizes.bin_size is None
+    assert sizes.bin_size == 0
 
 
 def test_theorem_1_counts_features_in_the_time_only():

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from askmeans import TwoPhase, oracles, sessions
+from askmeans import oracles, sessions
 from askmeans.queries import GroupQueries, MembershipQueries
 from askmeans.queries.questions import KINDS
 from askmeans.sessions.store.versions import SCHEMA
@@ -27,7 +27,6 @@ class Expert:
 
 
 EXPERT = Expert()
-STRATEGY = TwoPhase(sample_size=6)
 
 
 def knows(question):
@@ -57,7 +56,7 @@ def answer(session, count=10**6, annotator="me"):
 @pytest.fixture
 def kit():
     """The data, the expert and who answers for them."""
-    return SimpleNamespace(X=X, U=U, expert=EXPERT, strategy=STRATEGY, knows=knows, answer=answer)
+    return SimpleNamespace(X=X, U=U, expert=EXPERT, knows=knows, answer=answer)
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +96,7 @@ def make(folder):
     made = []
 
     def create(path="s.db", **options):
-        options = {"n_clusters": 3, "strategy": STRATEGY, "random_state": 0} | options
+        options = {"n_clusters": 3, "ask": "membership", "random_state": 0} | options
         session = sessions.create(folder / path, options.pop("X", X), **options)
         made.append(session)
         return session

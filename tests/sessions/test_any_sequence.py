@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from askmeans import Stratified, TwoPhase, sessions
+from askmeans import sessions
 from askmeans.exceptions import (
     BudgetError,
     KeyConflictError,
@@ -51,12 +51,7 @@ STEP = st.one_of(
     st.tuples(st.just("gold"), WHO, st.integers(0, 5)),
 )
 REFUSED = (BudgetError, KeyConflictError, ParameterError, QueryError, SessionError)
-STRATEGIES = {
-    "plan": {"strategy": TwoPhase(sample_size=3, precision=0.5)},
-    "policy": {"strategy": Stratified(), "ask": "membership"},
-    "groups": {"strategy": Stratified(), "ask": "group"},
-}
-SETTINGS = {"annotations": [1, 2], "budget": [None, 6], "strategy": list(STRATEGIES)}
+SETTINGS = {"annotations": [1, 2], "budget": [None, 6], "ask": ["membership", "group"]}
 
 
 @pytest.fixture(scope="module")
@@ -65,11 +60,11 @@ def templates(tmp_path_factory):
     folder = tmp_path_factory.mktemp("templates")
     made = {}
     for kind in product(*SETTINGS.values()):
-        annotations, budget, strategy = kind
-        path = folder / f"{annotations}-{budget}-{strategy}.db"
+        annotations, budget, ask = kind
+        path = folder / f"{annotations}-{budget}-{ask}.db"
         sessions.create(
             path, [[0.0], [1.0], [2.0], [7.0], [8.0], [9.0]], n_clusters=2,
-            annotations=annotations, budget=budget, random_state=0, **STRATEGIES[strategy],
+            annotations=annotations, budget=budget, random_state=0, ask=ask,
         ).close()  # fmt: skip
         made[kind] = path
     return made
@@ -92,7 +87,7 @@ class Team:
         answers = ("tell", "tell any", "change", "adjudicate")
         if what in answers and session.config.ask == "group" and detail is not None:
             detail = dict(enumerate(GROUP[detail]))
-            if not all(session.group_number(group) == group for group in detail):
+            if not all(session.groups.find(group) == group for group in detail):
                 return  # one of the two is part of another
         if what == "ask":
             self.held[who] = [question.id for question in session.ask(detail, annotator=who)]
@@ -113,58 +108,58 @@ class Team:
         elif what in ("undo", "undo first"):
             self.undo(who, first=what == "undo first")
         elif what == "budget":
-            session.set_budget(detail)
+            session.settings.set_budget(detail)
             self.largest = max(self.largest or 0, detail)
         elif what == "rows":
             session.add_rows([[3.5 + number] for number in range(detail)])
         elif what == "end leases":
             self.end_leases(session, who)
         elif what == "add group":
-            session.add_group(f"group {len(session.group_names)}", annotator=who)
+            session.groups.add(f"group {len(session.groups.all_names)}", annotator=who)
         elif what == "merge" and len(session.groups) > 2:
             numbers = [group.number for group in session.groups]
             into, other = numbers[detail % 2], numbers[-1]
-            session.merge_groups(into, other, annotator=who)
+            session.groups.merge(into, other, annotator=who)
         elif what == "remove":
             numbers = [group.number for group in session.groups]
-            session.remove_group(numbers[detail % len(numbers)], annotator=who)
+            session.groups.remove(numbers[detail % len(numbers)], annotator=who)
         elif what == "tell new group" and self.held[who]:
             self.give(who, self.with_new_group, self.held[who].pop(0), None)
         elif what == "undo groups":
-            session.undo(event=session.last_regrouping(), annotator=who)
+            session.undo(event=session.groups.last_change(), annotator=who)
         elif what == "adjudicate":
-            session.adjudicate(1, detail, annotator=who)
+            session.people.adjudicate(1, detail, annotator=who)
         elif what == "gold":
             grouped = session.config.ask == "group"
-            session.add_gold([Answer(
+            session.people.add_gold([Answer(
                 round=0, kind=session.config.ask, items=(detail,), repeat=0,
                 cluster=None if grouped else 0, value=(0.0, 1.0) if grouped else 0.25,
             )])  # fmt: skip
         elif what == "opinions":
-            session.want_opinions(1, detail, annotator=who)
+            session.people.want_opinions(1, detail, annotator=who)
         elif what == "crash":
             session.close()
             self.open[who] = sessions.open(self.path)
 
     def with_new_group(self, number, _, annotator):
         session = self.open[annotator]
-        name = f"group {len(session.group_names)}"
-        return session.answer_with_new_group(number, name, annotator=annotator)
+        name = f"group {len(session.groups.all_names)}"
+        return session.groups.add_for(number, name, annotator=annotator)
 
     def give(self, who, how, number, value):
-        before = self.open[who].history()
+        before = self.open[who].history.answers()
         try:
             receipt = how(number, value, annotator=who)
         except BudgetError:
             assert (who, number) not in self.leased  # what was handed out may be answered
             raise
         if receipt.repeated:
-            assert self.open[who].history() == before
+            assert self.open[who].history.answers() == before
         else:
             self.kept.append((who, number, receipt.value))
 
     def change(self, who, value):
-        answered = [r for r in self.open[who].history(annotator=who) if r.kind != "skip"]
+        answered = [r for r in self.open[who].history.answers(annotator=who) if r.kind != "skip"]
         if answered:
             old = answered[0]
             receipt = self.open[who].change(old.question, value, annotator=who)
@@ -174,7 +169,7 @@ class Team:
 
     def undo(self, who, *, first):
         session = self.open[who]
-        mine = session.history(annotator=who)
+        mine = session.history.answers(annotator=who)
         number = mine[0].question if first and mine else None
         undone = session.undo(number, annotator=who)
         if undone.question is not None and undone.kind != "skip":
@@ -194,7 +189,7 @@ def picture(session):
         "settled": status.settled,
         "counts": (status.answered, status.held, status.open, status.round, status.annotators),
         "budget": (status.budget, status.left.low, status.left.high),
-        "history": session.history(),
+        "history": session.history.answers(),
         "open": session._runtime.open(),
         "evidence": [repr((a.question, a.value, a.annotator)) for a in found.history],
         "memberships": found.memberships.tolist(),
@@ -279,11 +274,11 @@ def check(path, end_leases, kind, steps):
         stack.callback(team.close)
         for step in steps:
             session = team.open[step[1]]
-            before = session.history()
+            before = session.history.answers()
             try:
                 team.do(*step)
             except REFUSED:
-                assert session.history() == before  # a refused move changes nothing
+                assert session.history.answers() == before  # a refused move changes nothing
         fresh = stack.enter_context(sessions.open(path))
         from_nothing = picture(fresh)
         for session in team.open.values():
@@ -292,10 +287,10 @@ def check(path, end_leases, kind, steps):
             what_is_kept_up_is_what_the_log_says(session)
         standing = [
             (r.annotator, r.question, r.value)
-            for r in fresh.history()
+            for r in fresh.history.answers()
             if r.kind not in ("skip", "gold")
         ]
         assert sorted(map(repr, standing)) == sorted(map(repr, team.kept))
         if kind[1] is not None:
-            late = {r.question for r in fresh.history() if r.late}
+            late = {r.question for r in fresh.history.answers() if r.late}
             assert fresh.status().answered - len(late) <= team.largest

@@ -40,8 +40,8 @@ def raw(session):
 
 def test_every_event_tells_who_when_and_from_which_client(session):
     with sessions.from_client("robot 3"):
-        session.rename(0, "new", annotator="Cy")
-    records = session.audit()
+        session.groups.rename(0, "new", annotator="Cy")
+    records = session.history.audit()
     assert [r.event for r in records] == sorted(r.event for r in records)
     assert records[-1].annotator == "Cy"
     assert records[-1].client == "robot 3"
@@ -51,26 +51,26 @@ def test_every_event_tells_who_when_and_from_which_client(session):
 
 
 def test_what_was_taken_back_stays_in_the_log(session):
-    kinds = [(r.kind, r.undone) for r in session.audit() if r.annotator == "Bo"]
+    kinds = [(r.kind, r.undone) for r in session.history.audit() if r.annotator == "Bo"]
     assert kinds == [("answer", False), ("answer", True), ("undo", False), ("skip", False)]
-    assert [r.value for r in session.audit()][1] == 0.25
+    assert [r.value for r in session.history.audit()][1] == 0.25
 
 
 def test_a_pseudonym_replaces_a_name_in_log_leases_and_exports_and_is_an_event(session):
     with sessions.open(session.url) as other:
-        history = other.history()
+        history = other.history.answers()
         result = other.result().memberships
-        assert session.pseudonymize("Ada Lovelace", annotator="owner") == "person 1"
+        assert session.people.pseudonymize("Ada Lovelace", annotator="owner") == "person 1"
         assert "Lovelace" not in raw(session)
-        last = session.audit()[-1]
+        last = session.history.audit()[-1]
         assert (last.kind, last.annotator, last.text) == ("pseudonym", "owner", "person 1")
         for seen in (session, other):  # another process learns of it, too
-            assert len(seen.audit()) == len(history) + 5
-            assert [r.annotator for r in seen.history()].count("person 1") == 2
+            assert len(seen.history.audit()) == len(history) + 5
+            assert [r.annotator for r in seen.history.answers()].count("person 1") == 2
             assert set(seen.status().annotators) == {"person 1", "Bo"}
             assert "Lovelace" not in answers_table(seen).to_csv()
             same_but_for_rounding(seen.result().memberships, result)
-            assert [(r.event, r.value) for r in seen.history()] == [
+            assert [(r.event, r.value) for r in seen.history.answers()] == [
                 (r.event, r.value) for r in history
             ]
         assert [h.annotator for h in other.status().holding].count("person 1") >= 1
@@ -81,9 +81,9 @@ def test_a_name_in_keys_and_clients_of_their_own_is_replaced_too(session):
         (question,) = session.ask(annotator="Ada Lovelace")
         first = session.tell(question.id, 0.75, annotator="Ada Lovelace", key="Ada Lovelace 7%")
     other = session.tell(question.id, 0.5, annotator="Bo", key="b").event
-    session.pseudonymize("Ada Lovelace")
+    session.people.pseudonymize("Ada Lovelace")
     assert "Lovelace" not in raw(session)
-    told = {record.event: record for record in session.audit()}
+    told = {record.event: record for record in session.history.audit()}
     assert told[first.event].client == "person 1's laptop"
     assert told[other].client == current_client()
     again = session.tell(question.id, 0.75, annotator="person 1", key="b2")
@@ -91,28 +91,28 @@ def test_a_name_in_keys_and_clients_of_their_own_is_replaced_too(session):
 
 
 def test_who_goes_on_under_the_pseudonym_can_undo_as_before(session):
-    session.pseudonymize("Ada Lovelace", "A.")
+    session.people.pseudonymize("Ada Lovelace", "A.")
     assert session.undo(annotator="A.").kind == "skip"
     with pytest.raises(SessionError, match="Got none"):
         session.undo(annotator="Ada Lovelace")
 
 
 def test_whoever_replaces_their_own_name_is_not_named_by_the_event(session):
-    session.pseudonymize("Ada Lovelace", annotator="Ada Lovelace")
-    assert session.audit()[-1].annotator == "person 1"
+    session.people.pseudonymize("Ada Lovelace", annotator="Ada Lovelace")
+    assert session.history.audit()[-1].annotator == "person 1"
     assert "Lovelace" not in raw(session)
-    session.pseudonymize("Bo")
-    assert {r.annotator for r in session.audit()} == {"person 1", "person 2", "me"}
+    session.people.pseudonymize("Bo")
+    assert {r.annotator for r in session.history.audit()} == {"person 1", "person 2", "me"}
 
 
 def test_a_name_that_somebody_has_is_no_pseudonym_and_nobody_has_none(session):
     before = raw(session)
     with pytest.raises(ParameterError, match="'pseudonym' parameter must be a name that nobody"):
-        session.pseudonymize("Ada Lovelace", "Bo")
+        session.people.pseudonymize("Ada Lovelace", "Bo")
     with pytest.raises(SessionError, match="something by or for 'Cy'"):
-        session.pseudonymize("Cy")
+        session.people.pseudonymize("Cy")
     with pytest.raises(ParameterError):
-        session.pseudonymize("Ada Lovelace", "held")
+        session.people.pseudonymize("Ada Lovelace", "held")
     assert raw(session) == before
 
 
@@ -122,9 +122,9 @@ def test_a_child_process_names_its_own_client(session):
         status = 1
         try:
             with sessions.from_client("child"):
-                session.pause()
+                session.settings.pause()
             status = 0
         finally:
             os._exit(status)
     assert os.waitpid(child, 0)[1] == 0
-    assert session.audit()[-1].client == "child"
+    assert session.history.audit()[-1].client == "child"

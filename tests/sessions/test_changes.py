@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.exceptions import ParameterError, SessionError
 
 X = [[1.0], [2.0], [8.0], [9.0], [1.5], [8.5]]
@@ -22,14 +22,14 @@ def reopened(session):
 
 
 def test_options_are_kept_and_have_values_before_anybody_decides(session):
-    assert session.options == {"purpose": "", "guidelines": "", "predicted_first": False,
+    assert session.settings.options == {"purpose": "", "guidelines": "", "predicted_first": False,
                                "gold_feedback": False, "annotators_see_results": False,
                                "audit_share": 0.0, "good_enough": 0.0}  # fmt: skip
-    session.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
-    session.set_option("predicted_first", True)
+    session.settings.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
+    session.settings.set_option("predicted_first", True)
     with reopened(session) as again:
-        assert again.options["guidelines"] == "# Cats\n\n- *whiskers*"
-        assert again.options["predicted_first"] is True
+        assert again.settings.options["guidelines"] == "# Cats\n\n- *whiskers*"
+        assert again.settings.options["predicted_first"] is True
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,8 @@ def test_options_are_kept_and_have_values_before_anybody_decides(session):
 )
 def test_an_option_that_is_none_changes_nothing(session, name, value):
     with pytest.raises(ParameterError, match="set_option"):
-        session.set_option(name, value)
-    assert session.changes() == []
+        session.settings.set_option(name, value)
+    assert session.history.changes() == []
 
 
 def test_what_is_good_enough_can_be_decided_later(session):
@@ -47,96 +47,88 @@ def test_what_is_good_enough_can_be_decided_later(session):
         (question,) = session.ask()
         session.tell(question.id, int(X[question.items[0]][0] > 5.0))
     before = session.result().clustering.diagnostics.target
-    decided = session.set_option("good_enough", 0.25)
+    decided = session.settings.set_option("good_enough", 0.25)
     assert session.result().clustering.diagnostics.target == 0.25
     with reopened(session) as again:
-        assert again.options["good_enough"] == 0.25
+        assert again.settings.options["good_enough"] == 0.25
         assert again.result().clustering.diagnostics.target == 0.25
-    session.take_back(decided.event)
-    assert session.options["good_enough"] == 0.0
+    session.history.take_back(decided.event)
+    assert session.settings.options["good_enough"] == 0.0
     assert session.result().clustering.diagnostics.target == before
 
 
 def test_what_the_session_was_made_with_is_good_enough_until_decided(tmp_path):
     X = [[0.0], [0.1], [5.0], [5.1]]
     with sessions.create(tmp_path / "s.db", X, n_clusters=2, target=0.05, random_state=0) as made:
-        assert made.options["good_enough"] == 0.05
-        decided = made.set_option("good_enough", 0.25)
-        made.take_back(decided.event)
-        assert made.options["good_enough"] == 0.05
-
-
-def test_nothing_is_good_enough_for_a_strategy_that_estimates_nothing(tmp_path):
-    strategy = TwoPhase(sample_size=4)
-    X = [[0.0], [0.1], [5.0], [5.1]]
-    with sessions.create(tmp_path / "s.db", X, n_clusters=2, strategy=strategy) as made:
-        with pytest.raises(ParameterError, match="must be left alone with a strategy") as refusal:
-            made.set_option("good_enough", 0.25)
-        assert "does not estimate" in refusal.value.user_message
-        assert made.changes() == []
+        assert made.settings.options["good_enough"] == 0.05
+        decided = made.settings.set_option("good_enough", 0.25)
+        made.history.take_back(decided.event)
+        assert made.settings.options["good_enough"] == 0.05
 
 
 def test_pinned_items_are_the_first_examples(session):
     before = session.exemplars(0, n=2)
-    session.pin(0, 3)
+    session.groups.pin(0, 3)
     assert session.exemplars(0, n=2) == [3, *before[:1]]
-    session.pin(0, 2)
+    session.groups.pin(0, 2)
     with reopened(session) as again:
-        assert again.pinned(0) == [3, 2]
-    session.pin(0, 3, on=False)
-    assert session.pinned(0) == [2]
-    session.merge_groups(1, 0)
-    assert session.pinned(1) == [2]  # what is part of a group brings its examples along
-    with pytest.raises(ParameterError, match="row below 6"):
-        session.pin(1, 6)
+        assert again.groups.pinned(0) == [3, 2]
+    session.groups.unpin(0, 3)
+    assert session.groups.pinned(0) == [2]
+    session.groups.merge(1, 0)
+    assert session.groups.pinned(1) == [2]  # what is part of a group brings its examples along
+    with pytest.raises(ParameterError, match="must be below 6"):
+        session.groups.pin(1, 6)
 
 
 def test_every_change_is_told_and_taken_back(session):
-    renamed = session.rename(0, "felines", annotator="ann")
-    session.add_group("birds")
-    pinned = session.pin(1, 3)
-    decided = session.set_option("purpose", "We sort pets.")
-    assert [change.text for change in session.changes()] == [
+    renamed = session.groups.rename(0, "felines", annotator="ann")
+    session.groups.add("birds")
+    pinned = session.groups.pin(1, 3)
+    decided = session.settings.set_option("purpose", "We sort pets.")
+    assert [change.text for change in session.history.changes()] == [
         "renamed cats to felines",
         "added birds",
         "pinned x0 = 9 in dogs",
         "changed purpose",
     ]
-    assert session.changes()[0].annotator == "ann"
+    assert session.history.changes()[0].annotator == "ann"
     for receipt in (decided, pinned, renamed):
-        session.take_back(receipt.event)
-    session.take_back(session.changes()[1].event)
-    assert session.cluster_names == ["cats", "dogs"]
-    assert session.pinned(1) == []
-    assert session.options["purpose"] == ""
-    assert [change.undone for change in session.changes() if change.kind == "group"] == [True]
+        session.history.take_back(receipt.event)
+    session.history.take_back(session.history.changes()[1].event)
+    assert session.groups.names == ["cats", "dogs"]
+    assert session.groups.pinned(1) == []
+    assert session.settings.options["purpose"] == ""
+    assert [change.undone for change in session.history.changes() if change.kind == "group"] == [
+        True
+    ]
     with pytest.raises(SessionError, match="nothing changed again"):
-        session.take_back(renamed.event)
+        session.history.take_back(renamed.event)
     with pytest.raises(SessionError, match="Got event 999"):
-        session.take_back(999)
+        session.history.take_back(999)
 
 
 def test_a_second_name_goes_back_to_the_first_and_an_option_to_what_it_was(session):
-    session.rename(1, "hounds")
-    again = session.rename(1, "canines")
-    session.set_option("purpose", "one")
-    changed = session.set_option("purpose", "two")
-    session.take_back(again.event)
-    session.take_back(changed.event)
-    assert session.cluster_names == ["cats", "hounds"]
-    assert session.options["purpose"] == "one"
+    session.groups.rename(1, "hounds")
+    again = session.groups.rename(1, "canines")
+    session.settings.set_option("purpose", "one")
+    changed = session.settings.set_option("purpose", "two")
+    session.history.take_back(again.event)
+    session.history.take_back(changed.event)
+    assert session.groups.names == ["cats", "hounds"]
+    assert session.settings.options["purpose"] == "one"
 
 
 def test_a_merge_is_told_by_the_name_that_ended(session):
-    session.rename(1, "hounds")
-    merged = session.merge_groups("cats", "hounds")
-    assert session.changes()[-1].text == "merged hounds into cats"
-    session.take_back(merged.event)
-    assert session.cluster_names == ["cats", "hounds"]
+    session.groups.rename(1, "hounds")
+    merged = session.groups.merge("cats", "hounds")
+    assert session.history.changes()[-1].text == "merged hounds into cats"
+    session.history.take_back(merged.event)
+    assert session.groups.names == ["cats", "hounds"]
 
 
 def test_somebody_asks_about_an_item_of_their_own_choice_though_the_budget_is_spent(session):
-    session.set_budget(1)
+    session.settings.set_budget(1)
     (first,) = session.ask(annotator="ann")
     session.tell(first.id, 0, annotator="ann")
     row = next(row for row in range(6) if (row,) != first.items)
@@ -163,7 +155,10 @@ def test_a_session_takes_groups_and_memberships_whichever_it_asks_for(session):
     session.tell(session.add_question("group", (0,)).id, "cats")
     assert session.result().memberships[5].argmax() == 1
     with reopened(session) as again:
-        assert [again.question(r.question).kind for r in again.history()] == ["membership", "group"]
+        assert [again.question(r.question).kind for r in again.history.answers()] == [
+            "membership",
+            "group",
+        ]
 
 
 def test_a_session_that_compares_takes_every_kind_in_any_order(tmp_path):
@@ -198,12 +193,3 @@ def test_the_error_curve_has_the_milestones_and_now_and_is_the_same_after_a_reop
         assert [each.error for each in again.error_curve()] == pytest.approx(
             [each.error for each in curve]
         )
-
-
-def test_a_plan_of_the_paper_has_no_error_curve(tmp_path):
-    with sessions.create(
-        tmp_path / "plan.db", X, n_clusters=2, strategy=TwoPhase(sample_size=4), random_state=0
-    ) as made:
-        assert made.error_curve() == ()
-        with pytest.raises(SessionError, match="default strategy"):
-            made.add_question("membership", (0,), 1)

@@ -53,13 +53,13 @@ def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp
     assert {(int(q), float(v)) for q, v in acknowledged} <= set(told)
     assert max(Counter(question for question, _ in told).values()) == 1
     # An uninterrupted run, by one process, asks exactly the same.
-    clients.make(whole, report["n"], report["n"] // 2)
+    clients.make(whole, report["n"], report["n"])
     clients.answer_until_killed(whole, tmp_path / "whole journal")
     assert told == answers_in(whole)
     with sessions.open(broken) as one, sessions.open(whole) as other:
         assert one._store.questions(1) == other._store.questions(1)
         same_but_for_rounding(one.result().memberships, other.result().memberships)
-        assert one.status().state == other.status().state == "all done"
+        assert one.status().state == other.status().state == "budget spent"
 
 
 def test_many_clients_at_once_make_no_error_and_never_hold_the_same_question(tmp_path, database_at):

@@ -19,8 +19,8 @@ def gold(told=KNOWN):
 
 @pytest.fixture
 def session(make):
-    made = make(strategy="auto", ask="group", cluster_names=NAMES)
-    assert made.add_gold(gold()).new == 2
+    made = make(ask="group", cluster_names=NAMES)
+    assert made.people.add_gold(gold()).new == 2
     return made
 
 
@@ -62,8 +62,8 @@ WIDE = [[float(row)] for row in range(300)]
 
 @pytest.fixture
 def wide(make):
-    made = make(X=WIDE, strategy="auto", ask="group", cluster_names=NAMES)
-    made.add_gold(gold(MANY))
+    made = make(X=WIDE, ask="group", cluster_names=NAMES)
+    made.people.add_gold(gold(MANY))
     return made
 
 
@@ -78,8 +78,8 @@ def test_one_question_in_ten_is_gold_at_places_that_differ(wide):
 
 @pytest.mark.parametrize("at_once", [1, 7, 30])
 def test_places_of_gold_follow_from_the_seed_whatever_is_asked_at_once(make, wide, at_once):
-    same = make("same.db", X=WIDE, strategy="auto", ask="group", cluster_names=NAMES)
-    same.add_gold(gold(MANY))
+    same = make("same.db", X=WIDE, ask="group", cluster_names=NAMES)
+    same.people.add_gold(gold(MANY))
     assert places_of_gold(same, "Ada", at_once=at_once)[0] == places_of_gold(wide, "Ada")[0]
 
 
@@ -117,8 +117,8 @@ def test_each_gold_question_is_asked_once_of_everybody(session, again):
         assert len(rows) == len(set(rows))
         assert not any(receipt.late for receipt in receipts)
     seen = again(session)
-    (report,) = {score.questions for score in seen.gold_report().values()}
-    assert report == 2 == seen.agreement().questions
+    (report,) = {score.questions for score in seen.people.gold_report().values()}
+    assert report == 2 == seen.people.agreement().questions
 
 
 def test_a_gold_question_looks_like_any_other(session):
@@ -133,12 +133,12 @@ def test_a_gold_question_looks_like_any_other(session):
 
 
 def test_a_gold_item_is_asked_about_as_a_row_where_others_are(make):
-    session = make(strategy="auto", ask="membership", cluster_names=NAMES)
+    session = make(ask="membership", cluster_names=NAMES)
     known = [
         Answer(round=0, kind="membership", items=(row,), cluster=j, repeat=0, value=float(j == 0))
         for row in (7, 8) for j in range(3)
     ]  # fmt: skip
-    session.add_gold(known)
+    session.people.add_gold(known)
     sizes = {}
     for _ in range(12):
         row = session.ask_row(annotator="Ada")
@@ -152,7 +152,7 @@ def test_a_gold_item_is_asked_about_as_a_row_where_others_are(make):
 
 @pytest.mark.parametrize("ask", ["group", "membership"])
 def test_what_is_asked_as_gold_is_no_example_of_its_group_unless_the_owner_pins_it(make, ask):
-    session = make(strategy="auto", ask=ask, cluster_names=NAMES)
+    session = make(ask=ask, cluster_names=NAMES)
     asked = session.ask(3, annotator="Bo")
     for question in asked:
         session.tell(question.id, 1 if ask == "group" else 1.0, annotator="Bo")
@@ -160,19 +160,19 @@ def test_what_is_asked_as_gold_is_no_example_of_its_group_unless_the_owner_pins_
     known = gold({row: (0.0, 1.0, 0.0), **KNOWN})
     if ask == "membership":
         known = [replace(a, kind=ask, cluster=0, value=1.0) for a in known]
-    session.add_gold(known)
+    session.people.add_gold(known)
     session.result()
     n = len(session.rows)
     shown = {r for group in session.groups for r in session.exemplars(group.number, n=n)}
     assert shown.isdisjoint({row, *KNOWN})
     assert shown
-    session.pin(1, row)
+    session.groups.pin(1, row)
     assert session.exemplars(1, n=n)[0] == row
 
 
 def test_gold_questions_cost_no_budget(make):
-    session = make(strategy="auto", ask="group", cluster_names=NAMES, budget=GOLD_EVERY)
-    session.add_gold(gold())
+    session = make(ask="group", cluster_names=NAMES, budget=GOLD_EVERY)
+    session.people.add_gold(gold())
     rows, _ = answer(session, GOLD_EVERY + 1)
     assert len(set(rows) & KNOWN.keys()) == 1
     assert session.status().answered == GOLD_EVERY
@@ -190,15 +190,15 @@ def test_the_report_tells_how_far_everybody_is_off(session, again):
     answer(session, 2 * GOLD_EVERY, "Ada", {0: 0.75, 1: 0.25})
     answer(session, GOLD_EVERY, "Bo", 0)
     for seen in (session, again(session)):
-        report = seen.gold_report()
+        report = seen.people.gold_report()
         assert report["Ada"].questions == 2
         assert report["Ada"].difference == pytest.approx((0.25 + 0.75) / 2)
         assert (report["Bo"].questions, report["Bo"].difference) in {(1, 0.0), (1, 1.0)}
-    assert "gold" not in session.agreement().by_person
+    assert "gold" not in session.people.agreement().by_person
 
 
 def test_feedback_is_given_where_the_owner_wants_it(session):
-    session.set_option("gold_feedback", True)
+    session.settings.set_option("gold_feedback", True)
     rows, receipts = answer(session, GOLD_EVERY)
     for row, receipt in zip(rows, receipts, strict=True):
         assert receipt.gold == KNOWN.get(row)
@@ -212,21 +212,19 @@ def test_an_answer_to_a_gold_question_can_be_undone_and_given_again(session):
     assert session.ask(annotator="Ada") == [question]
 
 
-def test_gold_that_is_there_stays_and_what_is_none_is_refused(session, make):
-    assert session.add_gold(gold()) == session.add_gold(gold())
-    again = session.add_gold(gold({7: (0.0, 0.0, 1.0), 9: (0.0, 0.0, 1.0)}))
-    assert (again.new, again.there, again.otherwise) == (1, 0, 1)
-    before = session.last_event
+def test_gold_that_is_there_stays_and_what_is_none_is_refused(session):
+    assert session.people.add_gold(gold()) == session.people.add_gold(gold())
+    again = session.people.add_gold(gold({7: (0.0, 0.0, 1.0), 9: (0.0, 0.0, 1.0)}))
+    assert (again.new, again.existing, again.conflicting) == (1, 0, 1)
+    before = session.history.last_event
     twice = [*gold({10: (1.0, 0.0, 0.0)}), *gold({10: (0.0, 1.0, 0.0)})]
     with pytest.raises(KeyConflictError):
-        session.add_gold(twice)
+        session.people.add_gold(twice)
     with pytest.raises(SessionError, match="must say something"):
-        session.add_gold(gold({11: (float("nan"),) * 3}))
+        session.people.add_gold(gold({11: (float("nan"),) * 3}))
     pair = Answer(round=0, kind="pair", items=(0, 1), cluster=None, repeat=0, value=1.0)
     with pytest.raises(SessionError, match=r"kind that the session asks \(group\)"):
-        session.add_gold([pair])
-    with pytest.raises(SessionError, match="default strategy"):
-        make("plan.db").add_gold([])
-    assert session.last_event == before
+        session.people.add_gold([pair])
+    assert session.history.last_event == before
     with pytest.raises(ParameterError, match="somebody's own name"):
         session.ask(annotator="gold")

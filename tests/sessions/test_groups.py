@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans import sessions
-from askmeans.exceptions import AnswerError, KeyConflictError, ParameterError
+from askmeans.exceptions import AnswerError, KeyConflictError
 from askmeans.queries import Answer
 
 NAMES = ["small", "middle", "large"]
@@ -15,15 +15,12 @@ NAMES = ["small", "middle", "large"]
 
 @pytest.fixture
 def session(make):
-    return make(strategy="auto", cluster_names=NAMES)
+    return make(ask="group", cluster_names=NAMES)
 
 
-def test_people_are_asked_for_groups_unless_the_strategy_is_the_papers(make):
-    assert make("a.db", strategy="auto").ask()[0].kind == "group"
-    assert make("b.db").ask()[0].kind == "membership"
-    assert make("c.db", strategy="auto", ask="membership").ask()[0].kind == "membership"
-    with pytest.raises(ParameterError, match="must not be 'group' with TwoPhase"):
-        make("d.db", ask="group")
+def test_people_are_asked_for_groups_or_memberships(make):
+    assert make("a.db", ask="group").ask()[0].kind == "group"
+    assert make("c.db", ask="membership").ask()[0].kind == "membership"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +39,7 @@ def test_a_group_shares_or_none_of_these_are_kept_as_a_row(session, again, value
     assert (question.kind, question.cluster, len(question.items)) == ("group", None, 1)
     assert session.tell(question.id, value).value == row
     for seen in (session, again(session)):
-        assert [receipt.value for receipt in seen.history()] == [row]
+        assert [receipt.value for receipt in seen.history.answers()] == [row]
         (answer,) = seen.result().history
         assert (answer.kind, answer.cluster, answer.value) == ("group", None, row)
     if sum(row) == 1.0:
@@ -57,12 +54,12 @@ def test_what_is_no_group_is_refused_and_changes_nothing(session, value):
     (question,) = session.ask()
     with pytest.raises(AnswerError, match="Got"):
         session.tell(question.id, value)
-    assert session.history() == []
+    assert session.history.answers() == []
     assert session.ask() == [question]
 
 
 def test_a_group_is_no_answer_to_a_question_for_a_membership(make):
-    session = make(strategy="auto", ask="membership")
+    session = make(ask="membership")
     (question,) = session.ask()
     for value in ("small", {0: 1.0}, ()):
         with pytest.raises(AnswerError, match="must be a number"):
@@ -91,7 +88,7 @@ def test_an_answer_is_changed_taken_back_and_cannot_be_said(session, again):
 
 
 def test_shares_lie_on_the_sessions_scale(make):
-    session = make(strategy="auto", cluster_names=NAMES, levels=4)
+    session = make(ask="group", cluster_names=NAMES, levels=4)
     (question,) = session.ask()
     with pytest.raises(AnswerError, match="points of the session's scale"):
         session.tell(question.id, {"small": 0.5})
@@ -119,7 +116,7 @@ def test_a_group_that_has_only_a_name_has_no_exemplars_before_somebody_placed_an
 
 
 def test_people_who_place_an_item_in_different_groups_contradict_each_other(make, kit):
-    session = make(strategy="auto", cluster_names=NAMES, annotations=2)
+    session = make(ask="group", cluster_names=NAMES, annotations=2)
     for agreed in session.ask(14, annotator="ann"):
         session.tell(agreed.id, kit.knows(agreed), annotator="ann")
         session.tell(agreed.id, kit.knows(agreed), annotator="bob")
@@ -132,7 +129,7 @@ def test_people_who_place_an_item_in_different_groups_contradict_each_other(make
     assert conflict.kind == "repeats"
     assert [receipt.value for receipt in conflict.answers] == [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
     label = session.item(question.items[0]).label
-    text = sessions.conflicts.describe(conflict, lambda _: label, session.group_names)
+    text = sessions.conflicts.describe(conflict, lambda _: label, session.groups.all_names)
     assert text == f"{label}: people disagree (ann “small”, bob “large”)."
 
 
@@ -140,13 +137,13 @@ def test_rows_are_imported_once_and_refused_where_they_are_none(session, again):
     def held(value, item=7):
         return Answer(round=0, kind="group", items=(item,), cluster=None, repeat=0, value=value)
 
-    assert session.hold([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]) == 2
-    assert session.hold([held((0.0, 0.25, 0.75))]) == 0
+    assert session.import_answers([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]).new == 2
+    assert session.import_answers([held((0.0, 0.25, 0.75))]).new == 0
     with pytest.raises(KeyConflictError, match="must stay what it was"):
-        session.hold([held((1.0, 0.0, 0.0))])
+        session.import_answers([held((1.0, 0.0, 0.0))])
     for wrong in ((1.0, 0.5, 0.0), (0.0,) * 4, 0.5, (), (math.nan, 1.0, 0.0)):
         with pytest.raises(AnswerError, match="Got"):
-            session.hold([held(wrong, item=9)])
+            session.import_answers([held(wrong, item=9)])
     assert session.status().held == 2
     assert session.status().answered == 0
     assert_allclose(again(session).result().memberships[7], [0.0, 0.25, 0.75])
@@ -156,7 +153,7 @@ def test_rows_are_imported_once_and_refused_where_they_are_none(session, again):
 
 
 def test_every_item_is_asked_about_once_and_then_all_is_done(make):
-    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, strategy="auto")
+    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, ask="group")
     items = []
     while questions := session.ask():
         items.append(questions[0].items[0])
@@ -167,7 +164,7 @@ def test_every_item_is_asked_about_once_and_then_all_is_done(make):
 
 
 def test_a_forecast_counts_items_and_not_entries(make):
-    group, entry = (make(f"{ask}.db", strategy="auto", ask=ask) for ask in ("group", "membership"))
+    group, entry = (make(f"{ask}.db", ask=ask) for ask in ("group", "membership"))
     assert group.status().left.low == 40
     assert entry.status().left.low == 80
 
@@ -182,7 +179,7 @@ def test_nobody_gets_an_item_that_another_holds(session):
 
 @pytest.mark.parametrize("ask", ["group", "membership"])
 def test_groups_that_have_only_names_have_no_members_before_an_answer(make, again, kit, ask):
-    named = make(strategy="auto", ask=ask, cluster_names=["a", "b", "c"])
+    named = make(ask=ask, cluster_names=["a", "b", "c"])
     for seen in (named, again(named)):
         result = seen.result()
         assert (result.basis, result.without_answers[:15]) == ("nothing", "No answers yet:")
@@ -200,18 +197,18 @@ def test_groups_that_have_only_names_have_no_members_before_an_answer(make, agai
 
 
 def test_none_of_these_places_no_item(make):
-    session = make(strategy="auto", cluster_names=["a", "b", "c"])
+    session = make(ask="group", cluster_names=["a", "b", "c"])
     session.tell(session.ask()[0].id, ())
     assert session.result().basis == "nothing"
     session.undo()
-    session.add_model_answers("m", {0: "b"})
+    session.advisers.add("m", {0: "b"})
     assert session.result().basis == "answers"  # a language model's are evidence, too
 
 
 def test_clusters_that_nobody_named_are_shown_as_what_they_are(make):
-    session = make(strategy="auto")
+    session = make(ask="group")
     result = session.result()
     assert (result.basis, result.memberships.max() > 0.5) == ("data", True)
     assert "unsupervised fit" in result.without_answers
-    session.add_group("another")  # which has only a name
+    session.groups.add("another")  # which has only a name
     assert session.result().basis == "nothing"

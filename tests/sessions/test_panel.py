@@ -39,11 +39,11 @@ def session(tmp_path):
 
 def test_models_answers_cost_nothing_and_settle_nothing(session):
     before = session.status()
-    assert session.add_model_answers("small", confused()) == N
+    assert session.advisers.add("small", confused()) == N
     after = session.status()
     assert (after.answered, after.held, after.open) == (before.answered, before.held, before.open)
     assert after.left.high == before.left.high
-    assert session.history() == []
+    assert session.history.answers() == []
     rows = people_answer(session, 40)
     assert len(set(rows)) == 40
     assert session.status().answered == 40
@@ -52,8 +52,8 @@ def test_models_answers_cost_nothing_and_settle_nothing(session):
 
 
 def test_the_result_is_better_for_a_good_model_and_the_report_says_so(session, tmp_path):
-    session.add_model_answers("small", confused())
-    session.set_option("audit_share", 0.25)
+    session.advisers.add("small", confused())
+    session.settings.set_option("audit_share", 0.25)
     people_answer(session, 40)
     with sessions.create(tmp_path / "t.db", blurred(), n_clusters=K, budget=60, random_state=0,
                          cluster_names=NAMES) as alone:  # fmt: skip
@@ -61,13 +61,13 @@ def test_the_result_is_better_for_a_good_model_and_the_report_says_so(session, t
         wrong = (alone.result().memberships.argmax(axis=1) != LABELS).mean()
     beside = (session.result().memberships.argmax(axis=1) != LABELS).mean()
     assert beside < wrong
-    report = session.panel()
-    score = report.models["small"]
+    report = session.advisers.report()
+    score = report.advisers["small"]
     assert (report.items, report.people, report.audit_share) == (N, 40, 0.25)
     assert (score.answers, score.together) == (N, 40)
     assert 0.6 < score.agreement < 1.0
     assert score.weight > 0.1
-    assert score.decides == report.decided_by_models > 0.0
+    assert score.decides == report.decided_by_advisers > 0.0
     assert score.audited >= 8
     assert score.audit_band[0] <= 0.2 <= score.audit_band[1]
     assert score.audit_band[0] <= score.audit_error <= score.audit_band[1]
@@ -81,69 +81,69 @@ def test_the_result_is_better_for_a_good_model_and_the_report_says_so(session, t
 
 def test_a_model_at_chance_decides_nothing_and_that_is_told(session):
     rng = np.random.default_rng(3)
-    session.add_model_answers("dice", {row: int(rng.integers(K)) for row in range(N)})
+    session.advisers.add("dice", {row: int(rng.integers(K)) for row in range(N)})
     people_answer(session, 40)
-    report = session.panel()
-    assert report.models["dice"].weight < 0.05
-    assert report.models["dice"].decides < 0.05
+    report = session.advisers.report()
+    assert report.advisers["dice"].weight < 0.05
+    assert report.advisers["dice"].decides < 0.05
     assert "hardly more than chance" in report.notes[0]
     notes = session.result().clustering.diagnostics.notes
     assert any("hardly more than chance" in note for note in notes)
 
 
 def test_the_audit_is_of_random_items_whatever_the_policy_wants(session):
-    session.add_model_answers("small", confused())
-    session.set_option("audit_share", 0.5)
+    session.advisers.add("small", confused())
+    session.settings.set_option("audit_share", 0.5)
     rows = people_answer(session, 20)
     order = audit_order(N, session._runtime.policy.settings.seed)
     assert set(order[:8]) <= set(rows)
-    assert session.panel().models["small"].audited >= 8
+    assert session.advisers.report().advisers["small"].audited >= 8
 
 
 def test_an_item_of_which_people_cannot_say_anything_ends_no_audit(session):
-    session.add_model_answers("small", confused())
-    session.set_option("audit_share", 1.0)
+    session.advisers.add("small", confused())
+    session.settings.set_option("audit_share", 1.0)
     for n in range(9):
         (question,) = session.ask(annotator="Ada")
-        assert question.items[0] == session.audit_order()[n]
+        assert question.items[0] == session.advisers.audit_order()[n]
         if n in (0, 4):
             session.unsure(question.id, annotator="Ada")
         else:
             session.tell(question.id, int(LABELS[question.items[0]]), annotator="Ada")
-    assert session.panel().models["small"].audited == 7
+    assert session.advisers.report().advisers["small"].audited == 7
 
 
 def test_each_model_is_audited_on_the_random_items_that_it_answered(session):
-    order = session.audit_order()
-    session.add_model_answers("few", {row: int(LABELS[row]) for row in order[::3]})
-    session.add_model_answers("none", {order[0]: None})
-    session.set_option("audit_share", 1.0)
+    order = session.advisers.audit_order()
+    session.advisers.add("few", {row: int(LABELS[row]) for row in order[::3]})
+    session.advisers.add("none", {order[0]: None})
+    session.settings.set_option("audit_share", 1.0)
     assert people_answer(session, 12) == order[:36:3]
-    scores = session.panel().models
+    scores = session.advisers.report().advisers
     assert (scores["few"].audited, scores["few"].audit_error) == (12, 0.0)
     assert scores["none"].audited == 0
 
 
 def test_a_description_is_accepted_changed_and_taken_back(session):
-    first = session.describe("bees", "They  make\nhoney.", annotator="Ada")
+    first = session.groups.describe("bees", "They  make\nhoney.", annotator="Ada")
     assert [g.description for g in session.groups] == ["", "They make honey.", ""]
-    second = session.describe(1, "Stripes.")
-    assert [change.text for change in session.changes()] == [
+    second = session.groups.describe(1, "Stripes.")
+    assert [change.text for change in session.history.changes()] == [
         "described bees: They make honey.", "described bees: Stripes."
     ]  # fmt: skip
     with sessions.open(session.url) as again:
         assert again.groups[1].description == "Stripes."
-        session.add_group("dogs")
-        again.describe("dogs", "Bark.")  # though another process made it
-        again.undo(event=again.last_regrouping())
-    session.take_back(second.event)
+        session.groups.add("dogs")
+        again.groups.describe("dogs", "Bark.")  # though another process made it
+        again.undo(event=again.groups.last_change())
+    session.history.take_back(second.event)
     assert session.groups[1].description == "They make honey."
     with pytest.raises(SessionError, match="changed again"):
-        session.take_back(first.event)
-    session.describe(1, "")
+        session.history.take_back(first.event)
+    session.groups.describe(1, "")
     assert session.groups[1].description == ""
-    session.describe("cats", "Purr.")
-    session.merge_groups("cats", "bees")
+    session.groups.describe("cats", "Purr.")
+    session.groups.merge("cats", "bees")
     assert [(g.name, g.description) for g in session.groups] == [("ants", ""), ("cats", "Purr.")]
 
 
@@ -151,9 +151,9 @@ def test_a_description_is_accepted_changed_and_taken_back(session):
     ("dogs", "x"), (7, "x"), (0, "x" * 201), (0, "a\x1b[31m"), (0, None),
 ])  # fmt: skip
 def test_what_is_no_description_is_refused_and_changes_nothing(session, group, text):
-    with pytest.raises(ParameterError, match=r"Session\.describe"):
-        session.describe(group, text)
-    assert session.changes() == []
+    with pytest.raises(ParameterError, match=r"Groups.describe"):
+        session.groups.describe(group, text)
+    assert session.history.changes() == []
 
 
 def test_groups_of_similarities_have_no_descriptions(tmp_path):
@@ -161,32 +161,32 @@ def test_groups_of_similarities_have_no_descriptions(tmp_path):
         sessions.create(tmp_path / "p.db", blurred(), n_clusters=K, ask="similarity") as made,
         pytest.raises(SessionError, match="guidelines"),
     ):
-        made.describe(0, "x")
+        made.groups.describe(0, "x")
 
 
 def test_what_was_said_survives_and_a_later_answer_replaces_it(session):
-    session.add_model_answers("small", {0: "ants", 1: None, 2: {"bees": 0.5, "cats": 0.25}})
-    session.add_model_answers("small", {0: ()})
+    session.advisers.add("small", {0: "ants", 1: None, 2: {"bees": 0.5, "cats": 0.25}})
+    session.advisers.add("small", {0: ()})
     with sessions.open(session.url) as again:
-        assert again.model_answers() == {
+        assert again.advisers.answers() == {
             "small": {0: (0.0, 0.0, 0.0), 1: None, 2: (0.0, 0.5, 0.25)}
         }
 
 
 def test_groups_added_and_merged_later_are_seen_by_models_answers_too(session):
-    session.add_model_answers("small", {0: "ants", 1: "bees"})
-    session.merge_groups(1, 0)
-    assert session.model_answers()["small"] == {0: (1.0, 0.0), 1: (1.0, 0.0)}
+    session.advisers.add("small", {0: "ants", 1: "bees"})
+    session.groups.merge(1, 0)
+    assert session.advisers.answers()["small"] == {0: (1.0, 0.0), 1: (1.0, 0.0)}
     assert session.result().memberships.shape == (N, 2)
-    session.add_group("dogs")
-    session.add_model_answers("large", {5: "dogs"})
-    assert session.model_answers()["large"] == {5: (0.0, 0.0, 1.0)}
+    session.groups.add("dogs")
+    session.advisers.add("large", {5: "dogs"})
+    assert session.advisers.answers()["large"] == {5: (0.0, 0.0, 1.0)}
     assert session.result().memberships.shape == (N, 3)
 
 
 def test_a_model_that_is_silent_is_told_too(session):
-    session.add_model_answers("mute", dict.fromkeys(range(5)))
-    score = session.panel().models["mute"]
+    session.advisers.add("mute", dict.fromkeys(range(5)))
+    score = session.advisers.report().advisers["mute"]
     assert (score.answers, score.unsure, score.weight) == (0, 5, 0.0)
 
 
@@ -196,8 +196,8 @@ def test_a_model_that_is_silent_is_told_too(session):
 ])  # fmt: skip
 def test_what_is_no_answer_is_refused_and_nothing_is_taken_in(session, answers, error):
     with pytest.raises(error):
-        session.add_model_answers("small", answers)
-    assert session.model_answers() == {}
+        session.advisers.add("small", answers)
+    assert session.advisers.answers() == {}
 
 
 def test_nobody_answers_in_a_model_s_name(session):
@@ -211,39 +211,39 @@ def test_a_panel_is_refused_where_similarities_are_asked(tmp_path):
         sessions.create(tmp_path / "p.db", blurred(), n_clusters=K, ask="similarity") as made,
         pytest.raises(SessionError, match="groups or memberships"),
     ):
-        made.add_model_answers("small", {0: 0})
+        made.advisers.add("small", {0: 0})
 
 
 def test_single_memberships_are_weighed_with_models_too(tmp_path):
     with sessions.create(tmp_path / "m.db", blurred(), n_clusters=K, ask="membership",
                          random_state=0) as made:  # fmt: skip
-        made.add_model_answers("small", confused(0.9))
+        made.advisers.add("small", confused(0.9))
         for _ in range(60):
             (question,) = made.ask()
             made.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
-        assert made.panel().models["small"].weight > 0.2
+        assert made.advisers.report().advisers["small"].weight > 0.2
 
 
 def test_an_undo_and_a_resume_change_nothing_about_models(session):
-    session.add_model_answers("small", confused())
+    session.advisers.add("small", confused())
     people_answer(session, 10)
     session.undo(annotator="Ada")
     with sessions.open(session.url) as again:
-        assert again.panel().people == 9
+        assert again.advisers.report().people == 9
         assert again.ask(3, annotator="Ada") == session.ask(3, annotator="Ada")
 
 
 def test_without_models_the_report_is_about_people(session):
     people_answer(session, 5)
-    report = session.panel()
-    assert (report.people, report.models, report.decided_by_models) == (5, {}, 0.0)
+    report = session.advisers.report()
+    assert (report.people, report.advisers, report.decided_by_advisers) == (5, {}, 0.0)
     assert report.would_change > 0.0
 
 
 def test_models_answers_are_kept_in_postgresql_too(postgres_url):
     with sessions.create(postgres_url, blurred(), n_clusters=K, cluster_names=NAMES,
                          random_state=0) as made:  # fmt: skip
-        made.add_model_answers("small", {0: {"ants": 0.75}, 1: None})
+        made.advisers.add("small", {0: {"ants": 0.75}, 1: None})
     with sessions.open(postgres_url) as again:
-        assert again.model_answers() == {"small": {0: (0.75, 0.0, 0.0), 1: None}}
+        assert again.advisers.answers() == {"small": {0: (0.75, 0.0, 0.0), 1: None}}
         assert again.status().answered == 0

@@ -10,24 +10,18 @@ import numpy as np
 import pytest
 from last_bits import same_but_for_rounding
 
-from askmeans import Stratified, TwoPhase
-from askmeans.exceptions import SessionError
-from askmeans.paper.search_state import SearchState
-from askmeans.policy.adapter import _Replay
+from askmeans import Stratified
 from askmeans.policy.belief import Belief
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.queries import Answer, MembershipQueries, Question
+from askmeans.queries import Answer, Question
 from askmeans.sessions import SessionState
-from askmeans.sessions.config import Config
 from askmeans.sessions.log import State
 from askmeans.sessions.store.sql import SqlStore
 
-STRATEGY = TwoPhase(sample_size=6)
 
-
-@pytest.mark.parametrize("strategy", ["auto", STRATEGY])
-def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit, strategy):
-    whole, broken = (make(name, strategy=strategy) for name in ("one.db", "two.db"))
+@pytest.mark.parametrize("ask", ["group", "membership"])
+def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit, ask):
+    whole, broken = (make(name, ask=ask) for name in ("one.db", "two.db"))
     expected = kit.answer(whole, 30)
     asked = []
     while True:
@@ -39,66 +33,6 @@ def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit, str
             break
     assert asked == expected
     same_but_for_rounding(again(broken).result().memberships, whole.result().memberships)
-
-
-def test_the_plan_runs_once_per_process(make, again, kit, monkeypatch):
-    session = make()
-    kit.answer(session, 5)
-    made = []
-    original = TwoPhase.plan
-    monkeypatch.setattr(
-        TwoPhase, "plan", lambda *args, **sizes: made.append(1) or original(*args, **sizes)
-    )
-    other = again(session)
-    kit.answer(other)
-    other.status()
-    assert len(made) == 1
-
-
-def test_an_undo_in_the_open_round_needs_no_replay(make, kit, monkeypatch):
-    session = make()
-    kit.answer(session, 5)
-    made = []
-    original = TwoPhase.plan
-    monkeypatch.setattr(
-        TwoPhase, "plan", lambda *args, **sizes: made.append(1) or original(*args, **sizes)
-    )
-    session.undo()
-    session.ask()
-    assert made == []
-
-
-def backwards(plan):
-    """The plan of a version that asks every round in the opposite order."""
-    queries = next(plan)
-    while True:
-        turned = MembershipQueries(queries.items[::-1], queries.clusters[::-1])
-        answers = yield turned
-        try:
-            queries = plan.send(answers[::-1])
-        except StopIteration as end:
-            return end.value
-
-
-def test_a_version_that_asks_in_another_order_asks_the_rest_and_nothing_again(
-    make, again, kit, monkeypatch
-):
-    session, whole = make("one.db"), make("two.db")
-    expected = kit.answer(whole)
-    first_round = session.status().open
-    asked = kit.answer(session, first_round + 3)
-    original = Config.make_plan
-    monkeypatch.setattr(Config, "make_plan", lambda self, X: backwards(original(self, X)))
-    other = again(session)
-    rest = kit.answer(other)
-    assert not set(rest) & set(asked)
-    assert len(asked + rest) == len(expected)
-    assert {(q.items, q.cluster) for q in asked + rest} == {(q.items, q.cluster) for q in expected}
-    assert rest[:2] != expected[first_round + 3 :][:2]  # it did ask backwards
-    monkeypatch.undo()
-    found = again(session).result()
-    assert found.complete
-    same_but_for_rounding(found.memberships, whole.result().memberships)
 
 
 def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypatch):
@@ -118,10 +52,10 @@ def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypa
         lambda: session.unsure(second.id),
         lambda: session.skip(third.id),
         lambda: session.undo(first.id),
-        lambda: session.hold([held]),
-        session.pause,
-        session.resume,
-        lambda: session.rename(0, "first"),
+        lambda: session.import_answers([held]),
+        session.settings.pause,
+        session.settings.resume,
+        lambda: session.groups.rename(0, "first"),
         lambda: session.add_rows(session.rows.base[:1]),
     ):
         seen.clear()
@@ -137,7 +71,7 @@ def test_nothing_of_an_answered_session_is_pickled(make, kit):
     asked = kit.answer(session, 20)
     session.undo(asked[0].id)
     session.skip(asked[0].id)
-    session.rename(0, "first")
+    session.groups.rename(0, "first")
     session.add_rows(kit.X[:2], items=["a", "b"])
     session.result()
     session.close()
@@ -157,7 +91,7 @@ def test_nothing_of_an_answered_session_is_pickled(make, kit):
 
 
 def test_a_session_of_another_default_keeps_its_strategy(make, again):
-    session = make(strategy="auto")
+    session = make(ask="group")
     default = Stratified()
     sizes = {name: value for name, value in session.config.strategy.items() if name != "kind"}
     assert session.config.strategy["kind"] == type(default).__name__
@@ -170,17 +104,6 @@ def test_the_seed_is_kept_when_none_is_given(make, again):
     assert [q.items for q in again(session).ask(9)] == [q.items for q in session.ask(9)]
     by_generator = make("b.db", random_state=np.random.default_rng(0))
     assert isinstance(by_generator.config.seed, int)
-
-
-def test_a_session_of_a_lost_strategy_says_which_version_to_install(make, again):
-    session = make()
-    with sqlite3.connect(session.url) as connection:
-        connection.execute(
-            "UPDATE askmeans_sessions SET config = json_set(config, '$.strategy.kind', 'Gone')"
-        )
-    connection.close()
-    with pytest.raises(SessionError, match="install the version"):
-        again(session)
 
 
 @pytest.fixture
@@ -202,33 +125,16 @@ def inside(monkeypatch):
     return found
 
 
-def test_no_plan_steps_inside_a_write_transaction(make, again, kit, inside, monkeypatch):
-    session = make()
-    step = _Replay._step
-
-    def checked(self, work):
-        assert not inside
-        step(self, work)
-
-    monkeypatch.setattr(_Replay, "_step", checked)
-    other = again(session)
-    asked = kit.answer(session)
-    other.undo(asked[0].id)  # learns of all those answers at once
-    session.tell(session.ask()[0].id, 0.9)
-    kit.answer(other)
-    assert other.status().state == "all done"
-
-
 def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
     make, kit, inside, monkeypatch
 ):
-    session = make(strategy="auto")
+    session = make(ask="group")
     learn, seen = Belief._learn, []
 
     def checked(self, ensemble):
         assert not inside
         assert not session._runtime.lock._is_owned()
-        seen.append(len(self.told.items))
+        seen.append(len(self.evidence.items))
         learn(self, ensemble)
 
     monkeypatch.setattr(Belief, "_learn", checked)
@@ -241,7 +147,7 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
 
 
 def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit, monkeypatch):
-    session = make(strategy="auto", ask="membership")
+    session = make(ask="membership")
     (waiting,) = session.ask(annotator="ann")  # makes the first ranking
     learn, begun, go_on = Belief._learn, threading.Event(), threading.Event()
 
@@ -267,7 +173,7 @@ def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit,
 
 
 def test_one_computation_serves_the_next_question_and_the_result(make, kit, monkeypatch):
-    session = make(strategy="auto")
+    session = make(ask="group")
     kit.answer(session, 4)
     learn, seen = Belief._learn, []
     monkeypatch.setattr(Belief, "_learn", lambda *args: seen.append(1) or learn(*args))
@@ -291,16 +197,15 @@ def told_into(session, receipts, questions):
     return session
 
 
-def test_an_undo_removes_evidence_and_voids_nothing_with_the_default_strategy(make, kit):
-    session, fresh = (make(name, strategy="auto") for name in ("one.db", "two.db"))
+def test_an_undo_removes_evidence_and_nothing_else(make, kit):
+    session, fresh = (make(name, ask="group") for name in ("one.db", "two.db"))
     asked = kit.answer(session, 9)
     for question in (asked[8], asked[3]):
-        undone = session.undo(question.id)
-        assert (undone.void, undone.reopened) == ((), True)
-    assert session.change(asked[0].id, 1).void == ()
+        assert session.undo(question.id).reopened
+    session.change(asked[0].id, 1)
     session.leave()
     questions = {q.id: (q.items, q.cluster) for q in asked}
-    told_into(fresh, session.history(), questions)
+    told_into(fresh, session.history.answers(), questions)
     same_but_for_rounding(session.result().memberships, fresh.result().memberships)
     assert [a.question for a in session.result().history] == [
         a.question for a in fresh.result().history
@@ -312,14 +217,16 @@ def test_an_undo_removes_evidence_and_voids_nothing_with_the_default_strategy(ma
 
 
 def test_every_answer_is_evidence_with_its_annotator(make, end_leases):
-    session = make(strategy="auto", ask="membership")
+    session = make(ask="membership")
     (question,) = session.ask(annotator="ann")
     end_leases(session)
     assert session.ask(annotator="bob") == [question]
     session.tell(question.id, 1.0, annotator="bob")
     late = session.tell(question.id, 0.5, annotator="ann")
     assert (late.late, late.counts) == (True, True)
-    session.hold([Answer(round=0, kind="membership", items=(7,), cluster=1, repeat=0, value=0.25)])
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(7,), cluster=1, repeat=0, value=0.25)]
+    )
     told = [(a.annotator, a.items, a.value) for a in session.result().history]
     assert told == [
         ("bob", question.items, 1.0),
@@ -331,8 +238,8 @@ def test_every_answer_is_evidence_with_its_annotator(make, end_leases):
     assert len(session.result().history) == 2
 
 
-def test_rows_added_are_proposed_like_others_by_the_default_strategy(make, again, kit):
-    session = make(X=kit.X[:8], strategy="auto")
+def test_rows_added_are_proposed_like_others(make, again, kit):
+    session = make(X=kit.X[:8], ask="group")
     other = again(session)
     before = kit.answer(session, 3)
     session.add_rows(kit.X[8:16])
@@ -341,12 +248,16 @@ def test_rows_added_are_proposed_like_others_by_the_default_strategy(make, again
     asked = kit.answer(other, 12)
     rows = {row for question in asked for row in question.items}
     assert rows & set(range(8, 16))
-    assert [r.question for r in session.history()][:3] == [question.id for question in before]
-    session.hold([Answer(round=0, kind="membership", items=(15,), cluster=2, repeat=0, value=0.5)])
+    assert [r.question for r in session.history.answers()][:3] == [
+        question.id for question in before
+    ]
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(15,), cluster=2, repeat=0, value=0.5)]
+    )
 
 
 def test_being_settled_is_advice_and_all_is_done_when_everything_was_asked(make):
-    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, strategy="auto", ask="membership")
+    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, ask="membership")
     settled = []
     while questions := session.ask():
         assert session.status().state is SessionState.ASKING
@@ -358,14 +269,10 @@ def test_being_settled_is_advice_and_all_is_done_when_everything_was_asked(make)
     assert session.result().complete
 
 
-def test_an_old_session_of_the_default_strategy_goes_on_under_the_policy(make, again, kit):
-    session = make(strategy="auto")
+def test_a_session_of_a_version_with_other_parameters_goes_on(make, again, kit):
+    session = make(ask="group")
     asked = kit.answer(session, 4)
-    with sqlite3.connect(session.url) as connection:  # as the first version left it
-        connection.execute(
-            "INSERT INTO askmeans_batches (session_id, prefix, number, digest, questions, made_by) "
-            "VALUES (1, 'p', 1, 'd', x'0100000000000000', 'askmeans 0.1')"
-        )
+    with sqlite3.connect(session.url) as connection:
         connection.execute(
             "UPDATE askmeans_sessions SET config = json_remove(config, '$.units', '$.typical')"
         )
@@ -374,29 +281,8 @@ def test_an_old_session_of_the_default_strategy_goes_on_under_the_policy(make, a
         )
     connection.close()
     old = again(session)
-    assert [receipt.question for receipt in old.history()] == [q.id for q in asked]
+    assert [receipt.question for receipt in old.history.answers()] == [q.id for q in asked]
     assert not set(kit.answer(old, 3)) & set(asked)
-
-
-@pytest.mark.parametrize("signal", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_within_a_step_of_the_plan_does_not_end_the_session(
-    make, kit, monkeypatch, signal
-):
-    session, whole = make("one.db"), make("two.db")
-    expected = kit.answer(whole)
-    first_round = session.status().open
-    asked = kit.answer(session, first_round)
-    rank = SearchState.rank
-
-    def interrupted(_):
-        monkeypatch.setattr(SearchState, "rank", rank)
-        raise signal
-
-    monkeypatch.setattr(SearchState, "rank", interrupted)
-    with pytest.raises(signal):
-        session.ask()
-    assert session.status().state == "asking"
-    assert asked + kit.answer(session) == expected
 
 
 def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
@@ -411,14 +297,14 @@ def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
     monkeypatch.setattr(State, "_give", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.tell(question.id, 0.5)
-    assert [receipt.value for receipt in session.history()] == [0.5]
+    assert [receipt.value for receipt in session.history.answers()] == [0.5]
     assert session.ask() != [question]
 
 
 def test_who_asks_while_a_session_is_being_opened_waits_for_what_was_learnt(
     make, again, kit, monkeypatch
 ):
-    session = make(strategy="auto")
+    session = make(ask="group")
     kit.answer(session, 12)
     (expected,) = again(session)._runtime.propose(1, frozenset(), "bob")
     opened, asked = again(session)._runtime, []
@@ -451,13 +337,13 @@ def asked_in_a_row(session, count):
 
 
 def test_who_answers_alone_is_asked_the_same_where_models_are_learnt_aside(make):
-    one, other = make("one.db", strategy="auto"), make("other.db", strategy="auto")
+    one, other = make("one.db", ask="group"), make("other.db", ask="group")
     other.learn_aside()
     assert asked_in_a_row(other, 12) == asked_in_a_row(one, 12)
 
 
 def test_in_a_crowd_nobody_waits_for_models(make, monkeypatch):
-    session = make(strategy="auto")
+    session = make(ask="group")
     session.learn_aside()
     clock = SimpleNamespace(monotonic=lambda: 0.0)  # all happens at once
     monkeypatch.setattr("askmeans.sessions.runtime.time", clock)

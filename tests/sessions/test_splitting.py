@@ -26,7 +26,7 @@ def said(session):
     """What stands, by who said it about which item."""
     return {
         (receipt.annotator, *session.question(receipt.question).items): receipt.value
-        for receipt in session.history()
+        for receipt in session.history.answers()
     }
 
 
@@ -37,30 +37,32 @@ def test_taking_back_a_split_puts_every_answer_back_as_it_was(session, way):
     answer(session, (2,), "dogs")
     answer(session, (0,), "cats", "bob")
     before = said(session)
-    number = session.split_off("kittens", [0, 4], annotator="ann")
+    number = session.groups.split("cats", [0, 4], "kittens", annotator="ann")
     moved = said(session)
     assert moved["ann", 0] == moved["ann", 4] == (0.0, 0.0, 1.0)
     assert {key: moved[key] for key in moved if key not in (("ann", 0), ("ann", 4))} == {
         key: before[key] for key in before if key not in (("ann", 0), ("ann", 4))
     }
-    (event,) = (change.event for change in session.changes() if change.text == "added kittens")
+    (event,) = (
+        change.event for change in session.history.changes() if change.text == "added kittens"
+    )
     if way == "take_back":
-        session.take_back(event, annotator="olga")
+        session.history.take_back(event, annotator="olga")
     else:
-        session.undo(event=session.last_regrouping(), annotator="olga")
+        session.undo(event=session.groups.last_change(), annotator="olga")
     with sessions.open(session.url) as again:
         assert said(again) == said(session) == before
-        assert again.cluster_names == ["cats", "dogs"]
-        assert again.group_number(number) is None
+        assert again.groups.names == ["cats", "dogs"]
+        assert again.groups.find(number) is None
     assert session.result().memberships.shape == (6, 2)
 
 
 def test_what_somebody_changed_since_a_split_is_left_alone(session):
     answer(session, (0, 1), "cats")
-    session.split_off("kittens", [0, 1], annotator="ann")
+    session.groups.split("cats", [0, 1], "kittens", annotator="ann")
     question = session.add_question("group", (1,), annotator="ann")
     session.change(question.id, "dogs", annotator="ann")
-    session.take_back(session.changes()[-1].event)
+    session.history.take_back(session.history.changes()[-1].event)
     assert said(session) == {("ann", 0): (1.0, 0.0), ("ann", 1): (0.0, 1.0, 0.0)}
 
 
@@ -68,12 +70,12 @@ def test_what_somebody_changed_since_a_split_is_left_alone(session):
 def test_only_what_one_answered_is_split_off_and_a_refusal_changes_nothing(session, rows):
     answer(session, (0,), "cats")
     answer(session, (3,), "dogs", "bob")
-    before = session.last_event
-    with pytest.raises(ParameterError, match="split_off"):
-        session.split_off("kittens", rows, annotator="ann")
+    before = session.history.last_event
+    with pytest.raises(ParameterError, match="split"):
+        session.groups.split("cats", rows, "kittens", annotator="ann")
     with pytest.raises(ParameterError, match="no other group's"):
-        session.split_off("dogs", [0], annotator="ann")
-    assert session.last_event == before
+        session.groups.split("cats", [0], "dogs", annotator="ann")
+    assert session.history.last_event == before
 
 
 def test_a_session_that_asks_for_memberships_has_nothing_to_split(tmp_path):
@@ -81,4 +83,4 @@ def test_a_session_that_asks_for_memberships_has_nothing_to_split(tmp_path):
         sessions.create(tmp_path / "m.db", X, n_clusters=2, ask="membership") as session,
         pytest.raises(SessionError, match="asks for groups"),
     ):
-        session.split_off("kittens", [0])
+        session.groups.split(0, [0], "kittens")

@@ -18,7 +18,7 @@ from signing import become
 from sklearn.datasets import load_iris
 from soaking import in_soak
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.tables import read_items
 from askmeans.web import create_app
 from askmeans.web.runner import listen
@@ -41,7 +41,7 @@ def make_fruit(path, **options):
         ],
         "ids": FRUIT,
         "cluster_names": ["small", "large"],
-        "strategy": TwoPhase(sample_size=4),
+        "ask": "membership",
         "random_state": 0,
     }
     X = [[float(place)] for place in range(len(FRUIT))]
@@ -79,7 +79,7 @@ def make_iris(path, **options):
     sessions.create(
         path, iris.data.to_numpy(), n_clusters=3, items=iris.data,
         ids=[f"flower {number}" for number in range(1, 151)],
-        strategy=TwoPhase(sample_size=30), random_state=0, **options,
+        ask="membership", random_state=0, **options,
     ).close()  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def knocking(app):
 
 def sign_in(client, app, name="ann", role="owner"):
     """Come in as somebody, with a link of their own; its token."""
-    token = app.state.context.session.invite(name, role=role)
+    token = app.state.context.session.people.invite(name, role=role)
     reply = client.get(f"/help?token={token}", follow_redirects=False)
     assert reply.headers["location"] == "/help"
     assert client.get("/help").status_code == 200
@@ -134,7 +134,8 @@ def link_to(address, name="ann", role="owner", path="/"):
     """A link that lets somebody in at an address that `serving` gave, or a command printed."""
     if address in PRINTED:
         return PRINTED[address]
-    return f"{address}{path}?token={SERVED[address].state.context.session.invite(name, role=role)}"
+    people = SERVED[address].state.context.session.people
+    return f"{address}{path}?token={people.invite(name, role=role)}"
 
 
 def token_of(client):

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.sessions import SessionState
 
 DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
@@ -52,36 +52,15 @@ def test_every_rest_is_accessible_and_says_what_it_is(look, database, sit_down, 
         page = sit_down(address, **options)
         expect(page.locator("h1")).to_have_text("Waiting for others")
         check(page, f"waiting-{name}")
-        session.pause()
+        session.settings.pause()
         expect(page.locator("h1")).to_have_text("Paused")
         check(page, f"paused-{name}")
-        session.resume()
+        session.settings.resume()
         for who, question in held.items():
             session.tell(question, 0.5, annotator=who)
         answer_all(session, "bob")
         expect(page.locator("h1")).to_have_text("All done")
         check(page, f"done-{name}")
-
-
-def test_a_session_that_cannot_go_on_says_so_and_offers_a_way_out(
-    look, tmp_path, sit_down, check, tools
-):
-    name, options = look
-    path = tmp_path / "alike.db"
-    X = [[float(row), float(row % 7)] for row in range(40)]
-    with sessions.create(
-        path, X, n_clusters=3, ask="similarity", budget=60, strategy=TwoPhase(sample_size=6),
-        random_state=0,
-    ) as session:  # fmt: skip
-        answer_all(session, "ann", 0.5)  # all alike: there are no three clusters
-        assert session.status().state is SessionState.STUCK
-    with tools.serving(path) as address:
-        page = sit_down(address, **options)
-        expect(page.locator("h1")).to_have_text("The answers so far lead no further")
-        expect(page.locator(".resting")).not_to_contain_text("askmeans undo")
-        check(page, f"stuck-{name}")
-        tools.answer(page, "z")
-        expect(page.locator("h1")).to_contain_text("How similar are")
 
 
 def draw_fruit(folder, names):
@@ -166,7 +145,7 @@ def make_groups(path, n_groups, *, each=2, **shown):
     with sessions.create(
         path, X, n_clusters=n_groups, ask="group", cluster_names=names, random_state=0, **shown
     ) as session:
-        session.set_option("guidelines", "Judge by the whole.")
+        session.settings.set_option("guidelines", "Judge by the whole.")
         for _ in range(each * n_groups):
             (question,) = session.ask(annotator="bob")
             session.tell(question.id, question.items[0] % n_groups, annotator="bob")

@@ -8,7 +8,7 @@ import pytest
 from soaking import in_soak
 
 from askmeans import sessions
-from askmeans.web import models
+from askmeans.web import api
 
 COMMAND = Path(sys.executable).parent / "schemathesis"
 TOKEN = "t" * 43
@@ -37,7 +37,7 @@ def test_schemathesis_finds_nothing_with_a_token(
 ):
     with sessions.open(database) as session:
         session.ask(9, annotator="bob")  # so that there are questions to answer
-        session.set_option("annotators_see_results", True)
+        session.settings.set_option("annotators_see_results", True)
     token = tools.link_to(address, "bob", role).partition("=")[2]
     done = run(address, tmp_path, f"Authorization: Bearer {token}", examples=examples)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
@@ -57,7 +57,7 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
 ):
     whole = client.get("/api/openapi.json").json()
     session = client.app.state.context.session
-    before = session.last_event
+    before = session.history.last_event
     body = {"question": 1, "key": "k", "value": 0.5}
     with tools.knocking(client.app) as stranger:
         count = 0
@@ -71,13 +71,13 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
                 assert "401" in whole["paths"][path][way]["responses"]
                 count += 1
     assert count >= 7
-    assert session.last_event == before
+    assert session.history.last_event == before
     assert session.status().leased == 0
 
 
 @pytest.mark.parametrize(("model", "names"), [
     ("ReceiptOut", "annotator at event key kind late question repeated undone value"),
-    ("UndoneOut", "kind question receipt value void"),
+    ("UndoneOut", "kind question receipt value"),
     ("HoldingOut", "annotator question seconds"),
     ("StatusOut", "annotators answered budget error_basis estimated_error held holding leased left "
      "name notes open round settled state suggested_clusters suggestion"),
@@ -86,4 +86,4 @@ def test_without_a_valid_token_every_operation_replies_401_and_changes_nothing(
      "memberships n_queries state unassigned"),
 ])  # fmt: skip
 def test_what_is_told_is_chosen_a_new_field_of_a_record_is_not_public_by_itself(model, names):
-    assert sorted(getattr(models, model).model_fields) == names.split()
+    assert sorted(getattr(api, model).model_fields) == names.split()

@@ -16,7 +16,7 @@ COMMAND = Path(sys.executable).parent / "askmeans"
 def kept(database, annotator=None):
     """What stands in the database: question, kind and value of every answer."""
     with sessions.open(database) as session:
-        receipts = session.history(annotator=annotator)
+        receipts = session.history.answers(annotator=annotator)
     return [(receipt.question, receipt.kind, receipt.value) for receipt in receipts]
 
 
@@ -247,7 +247,7 @@ def test_who_waits_for_others_is_told_so_and_goes_on_by_themselves(
         for who, question in held.items():
             session.tell(question, 0.5, annotator=who)
         expect(page.locator("h1")).not_to_have_text("Waiting for others")
-        session.pause()
+        session.settings.pause()
     page.reload()
     expect(page.locator("h1")).to_have_text("Paused")
     page.get_by_role("button", name="Go on").click()
@@ -348,7 +348,7 @@ def test_a_page_that_is_left_gives_its_question_back_and_a_reload_keeps_it(
 ):
     renewed = "performance.getEntriesByName(location.origin + '/renew').length"
     with sessions.open(database) as session:
-        session.set_budget(1)
+        session.settings.set_budget(1)
         page = sit_down(address)
         wait_until(page, renewed)
         assert session.status().holding[0].seconds <= 90  # an open page renews a short lease
@@ -475,7 +475,7 @@ def test_which_of_two_an_item_is_more_like_is_answered_by_keys_and_buttons(
     tmp_path, sit_down, tools, check
 ):
     path = tmp_path / "relative.db"
-    tools.make_fruit(path, ask="relative", strategy="auto", cluster_names=None).close()
+    tools.make_fruit(path, ask="relative", cluster_names=None).close()
     with tools.serving(path, settle_seconds=0.0) as address:
         page = sit_down(address)
         expect(page.locator("h1")).to_contain_text("more like the left or the right one?")
@@ -545,7 +545,7 @@ def test_whose_link_ended_reads_that_their_answer_was_not_saved(address, databas
     page = sit_down(address)
     page.wait_for_selector("#question[data-ready]", state="attached")
     with sessions.open(database) as session:
-        session.revoke("ann")
+        session.people.revoke("ann")
     page.keyboard.press("2")
     expect(page.locator("#said")).to_contain_text("You are not signed in here any more")
     expect(page.locator("#said")).to_contain_text("Open your link again")

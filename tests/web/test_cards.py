@@ -7,7 +7,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.web.cards import Cards
-from askmeans.web.context import AppContext
+from askmeans.web.context import AppContext, templates
 
 
 @pytest.fixture
@@ -65,17 +65,18 @@ def test_a_membership_stands_beside_typical_items_but_never_beside_itself(sessio
     row = session.exemplars(0)[0]
     question = sessions.Question(id=1, kind="membership", items=(row,), cluster=0)
     card = Cards(session).card(question, "ann")
-    assert card.typical
-    assert row not in {view.row for view in card.typical}
-    assert card.cluster_name == session.cluster_names[0]
+    assert card.tile.examples
+    assert row not in {view.row for view in card.tile.examples}
+    assert card.tile.group.name == session.groups.names[0]
 
 
 def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tools):
     with tools.make_fruit(
         tmp_path / "three.db", n_clusters=3, cluster_names=["a", "b", "c"]
     ) as session:
-        first, second = session.ask_row(annotator="ann")
-        assert first.items == second.items
+        first, second = (
+            session.add_question("membership", (0,), j, annotator="ann") for j in (0, 1)
+        )
         session.tell(first.id, 0.25, annotator="ann")
         row = session.ask_row(annotator="ann")
         assert row == [second]
@@ -83,18 +84,7 @@ def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tool
         assert [(e.name, e.answered, e.active, e.question) for e in card.entries] == [
             ("a", True, False, first.id), ("b", False, True, second.id), ("c", False, False, None),
         ]  # fmt: skip
-        assert card.given == 0.25
-
-
-def test_the_row_of_an_item_is_leased_as_a_whole(tmp_path, tools):
-    with tools.make_fruit(
-        tmp_path / "three.db", n_clusters=3, cluster_names=["a", "b", "c"]
-    ) as session:
-        mine, others = session.ask_row(annotator="ann"), session.ask_row(annotator="bob")
-        assert len(mine) == len(others) == 2
-        assert {question.items for question in mine} != {question.items for question in others}
-        session.skip(mine[1].id, annotator="ann")
-        assert session.ask_row(annotator="ann") == mine[:1]  # what was skipped stays away
+        assert card.used == 0.25
 
 
 def test_many_fields_unfold_and_nothing_is_left_out(tmp_path, tools):
@@ -125,29 +115,33 @@ def test_beside_a_text_numbers_unfold_and_an_item_has_one_name(tmp_path, tools):
 
 
 def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "three.db", strategy="auto") as session:
+    with tools.make_fruit(tmp_path / "three.db", ask="group") as session:
         (question,) = session.ask(annotator="ann")
         session.tell(question.id, 1, annotator="ann")
         (question,) = session.ask(annotator="ann")
-        small, large = Cards(session).card(question, "ann").choices
-        assert (small.name, small.key, small.typical) == ("small", "1", ())
+        small, large = Cards(session).card(question, "ann").tiles
+        assert (small.group.name, small.key, small.examples) == ("small", "1", ())
         assert small.color != large.color
-        (view,) = large.typical
+        (view,) = large.examples
         assert view.line == f"{view.name}: " + " · ".join(cell.value for cell in view.cells)
 
 
 def test_keys_stay_with_their_groups_where_the_likeliest_come_first(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "three.db", strategy="auto", n_clusters=3,
+    with tools.make_fruit(tmp_path / "three.db", ask="group", n_clusters=3,
                           cluster_names=["a", "b", "c"]) as session:  # fmt: skip
-        session.set_option("predicted_first", True)
+        session.settings.set_option("predicted_first", True)
         (question,) = session.ask(annotator="ann")
         cards = Cards(session)
         for likely in ([0.1, 0.2, 0.7], [0.3, 0.6, 0.1]):
             cards.predict = lambda _, shares=likely: shares
-            choices = cards.card(question, "ann").choices
+            choices = cards.card(question, "ann").tiles
             order = sorted("abc", key=lambda name: -likely["abc".index(name)])
-            assert [choice.name for choice in choices] == order
-            assert {choice.name: choice.key for choice in choices} == {"a": "1", "b": "2", "c": "3"}
+            assert [choice.group.name for choice in choices] == order
+            assert {choice.group.name: choice.key for choice in choices} == {
+                "a": "1",
+                "b": "2",
+                "c": "3",
+            }
 
 
 def test_a_relative_question_has_its_item_between_the_two_others(session):
@@ -155,9 +149,9 @@ def test_a_relative_question_has_its_item_between_the_two_others(session):
     context = AppContext(session, 0.0)
     card = context.assignments.cards.card(question, "ann")
     view = replace(context.assignments.view("ann"), card=card)
-    html = context.render(
-        "question.html", view=view, result_view=None, said="", failed=False, token="", mark="",
-        options=session.options, session=session,
+    html = templates.get_template("question.html").render(
+        view=view, result_view=None, said="", failed=False, token="", mark="",
+        options=session.settings.options, session=session,
     )  # fmt: skip
     shown = re.findall(r'<article class="item[^"]*" aria-label="([^"]+)"', html)
     assert shown == ["left: cherry", "middle: plum", "right: grape"]

@@ -8,10 +8,10 @@ import pytest
 from soaking import in_soak
 from starlette.testclient import TestClient
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.exceptions import RankError
 from askmeans.web import api, create_app, result_pages
-from askmeans.web.models import ResultOut
+from askmeans.web.api import ResultOut
 
 WAITING = 60  # more than the server has threads
 
@@ -61,7 +61,7 @@ def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeyp
                     "value": "0.5"}  # fmt: skip
             answered = crowd.submit(client.post, "/answer", data=form).result(timeout=60)
             assert answered.status_code == 303
-            assert [receipt.value for receipt in session.history()] == [0.5]
+            assert [receipt.value for receipt in session.history.answers()] == [0.5]
             assert not any(reply.done() for reply in waiting)
         finally:
             go_on.set()
@@ -114,7 +114,7 @@ def test_answers_are_exported_where_there_is_no_result(client, monkeypatch):
 
 def test_the_result_is_sent_in_pieces_whole(tmp_path, tools):
     X = [[float(place % 7)] for place in range(2001)]
-    plan = {"n_clusters": 2, "strategy": TwoPhase(sample_size=4), "random_state": 0}
+    plan = {"n_clusters": 2, "ask": "membership", "random_state": 0}
     sessions.create(tmp_path / "many.db", X, **plan).close()
     with tools.using(create_app(tmp_path / "many.db")) as client:
         reply = client.get("/api/result")

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from missing_parts import need
 
 from askmeans import sessions
 from askmeans.web.signin import cookie_of
@@ -67,9 +68,10 @@ def free_port():
 def proxied(request, database, tmp_path, tools):
     """A client of the page through a proxy, who comes from 127.0.0.2."""
     name = request.param
-    program = shutil.which(name) or shutil.which(name, path=PROGRAMS[name] or "")
-    if program is None:
-        pytest.skip(f"missing: {name}. tools/install-proxies.sh gets it from Debian for root.")
+    program = need(
+        shutil.which(name) or shutil.which(name, path=PROGRAMS[name] or ""),
+        name, "tools/install-proxies.sh gets it from Debian for root.",
+    )  # fmt: skip
     certificate = tmp_path / "own"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
@@ -119,7 +121,7 @@ def _wait(client, output):
 def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, database):
     client = proxied.client
     with sessions.open(database) as session:
-        token, cookie = session.invite("ann"), f"__Host-{cookie_of(session)}"
+        token, cookie = session.people.invite("ann"), f"__Host-{cookie_of(session)}"
         reply = client.get(f"/?token={token}")
         assert (reply.status_code, reply.headers["location"]) == (303, "/welcome")
         assert client.cookies[cookie] == token
@@ -133,7 +135,7 @@ def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, dat
         reply = client.post("/answer", data=sent, headers=header)
         assert (reply.status_code, reply.headers["location"]) == (303, "/")
         assert session.status().answered == 1
-        assert session.audit()[-1].client == "page from 127.0.0.2"  # not what they sent
+        assert session.history.audit()[-1].client == "page from 127.0.0.2"  # not what they sent
         elsewhere = {"host": f"{NAME}:8443", "origin": f"https://{NAME}:8443"}  # another port
         assert client.post("/renew", data=sent, headers=elsewhere).status_code == 204
     evil = client.get("/signin", headers={"host": "evil.example"})

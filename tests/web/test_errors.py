@@ -4,7 +4,7 @@ import pytest
 
 from askmeans.exceptions import SessionError, StoreFullError
 from askmeans.web import create_app
-from askmeans.web.errors import status_of, tell
+from askmeans.web.errors import message_for_program, status_of
 
 
 def test_no_path_of_this_machine_is_shown_where_the_database_is_gone(tmp_path, tools):
@@ -42,7 +42,7 @@ def test_no_path_of_this_machine_is_shown_where_the_database_is_gone(tmp_path, t
     ],
 )
 def test_files_are_called_by_their_names(client, told, shown):
-    assert tell(SessionError(told), client.app.state.context.session) == shown
+    assert message_for_program(SessionError(told), client.app.state.context.session) == shown
 
 
 def test_the_api_tells_where_an_image_can_be_had_not_where_its_file_lies(tmp_path, tools):

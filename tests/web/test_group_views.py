@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askmeans import sessions
-from askmeans.web.group_views import asked_rows
+from askmeans.web.group_views import answered_rows
 from askmeans.web.result_views import ResultViews
 
 WORDS = [("apple", "tree"), ("car", "road"), ("fish", "pond")]
@@ -46,11 +46,11 @@ def test_sizes_are_surer_the_more_is_answered(session):
 def test_reviews_are_items_between_groups_that_nobody_was_asked_about(session):
     answer(session, 6)
     view = shown(session)
-    asked = set(asked_rows(session).tolist())
+    asked = set(answered_rows(session).tolist())
     assert len(asked) == 6
     assert all(review.item.row not in asked for review in view.reviews)
     for review in view.reviews:
-        values = [value for *_, value in review.choices]
+        values = [value for _, value in review.choices]
         assert values == sorted(values, reverse=True)
         assert values[0] - values[1] < 0.5
 
@@ -59,10 +59,10 @@ def test_groups_that_nobody_named_get_names_of_their_typical_words(session):
     answer(session, 12)
     names = [group.suggested for group in shown(session).groups]
     assert [set(name.lower().split(" and ")) for name in names] == [set(pair) for pair in WORDS]
-    session.rename(0, "Orchard")
+    session.groups.rename(0, "Orchard")
     again = shown(session).groups
     assert [group.suggested is None for group in again] == [True, False, False]
-    assert again[0].name == "Orchard"
+    assert again[0].group.name == "Orchard"
 
 
 def test_typical_items_are_the_most_central_of_those_that_belong_most(session):

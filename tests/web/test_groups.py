@@ -11,7 +11,7 @@ from askmeans.web import create_app
 @pytest.fixture
 def database(tmp_path, tools):
     path = tmp_path / "fruit.db"
-    tools.make_fruit(path, strategy="auto").close()
+    tools.make_fruit(path, ask="group").close()
     return path
 
 
@@ -23,7 +23,7 @@ def client(database, tools):
 
 def history(database):
     with sessions.open(database) as session:
-        return [receipt.value for receipt in session.history()]
+        return [receipt.value for receipt in session.history.answers()]
 
 
 def send(client, **fields):
@@ -119,7 +119,7 @@ def test_a_group_is_added_on_the_page(client, database, tools):
     fields = {"token": tools.token_of(client), "session": mark, "name": "huge"}
     assert client.post("/groups", data=fields).status_code == 303
     with sessions.open(database) as session:
-        assert session.cluster_names == ["small", "large", "huge"]
+        assert session.groups.names == ["small", "large", "huge"]
     page = client.get("/").text
     assert 'value="group-2" data-key="3"' in page
     assert ">huge<" in client.get("/results").text
@@ -145,14 +145,14 @@ def test_every_page_shows_one_group(client, database, tools, values):
 def test_a_group_that_was_added_for_an_item_is_gone_when_that_is_taken_back(client, database):
     assert send(client, value="new", name="huge").status_code == 303
     with sessions.open(database) as session:
-        assert session.cluster_names == ["small", "large", "huge"]
+        assert session.groups.names == ["small", "large", "huge"]
     page = client.get("/").text
     form = page[page.index('action="/undo"') :]
     hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
     assert client.post("/undo", data=hidden).status_code == 303
     assert "the new group huge" in client.get("/").text
     with sessions.open(database) as session:
-        assert session.cluster_names == ["small", "large"]
+        assert session.groups.names == ["small", "large"]
 
 
 def test_a_group_is_removed_on_the_page_and_brought_back_with_one_click(client, database):
@@ -170,7 +170,7 @@ def test_a_group_is_removed_on_the_page_and_brought_back_with_one_click(client, 
     hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form)[:4])
     assert client.post("/take-back", data=hidden).status_code == 303
     with sessions.open(database) as session:
-        assert session.cluster_names == ["small", "large"]
+        assert session.groups.names == ["small", "large"]
 
 
 def test_named_groups_have_no_members_on_the_page_before_an_answer(client):

@@ -14,8 +14,8 @@ def products(tmp_path, tools):
     path = tmp_path / "products.db"
     answers = tools.make_products(path, n=80, cluster_names=["coffee", "garden", "bikes", "office"])
     with sessions.open(path) as session:
-        session.set_option("purpose", "We sort what the shop sells.")
-        session.set_option("guidelines", "# Rules\n\nJudge by the **first** word.")
+        session.settings.set_option("purpose", "We sort what the shop sells.")
+        session.settings.set_option("guidelines", "# Rules\n\nJudge by the **first** word.")
         for _ in range(16):
             (question,) = session.ask(annotator="ann")
             told = answers[question.items[0]]
@@ -27,12 +27,15 @@ def products(tmp_path, tools):
 def answers_of(path, annotator):
     """What somebody said to each question, as it stands."""
     with sessions.open(path) as session:
-        return {receipt.question: receipt.value for receipt in session.history(annotator=annotator)}
+        return {
+            receipt.question: receipt.value
+            for receipt in session.history.answers(annotator=annotator)
+        }
 
 
 def names(path):
     with sessions.open(path) as session:
-        return session.cluster_names
+        return session.groups.names
 
 
 def test_every_page_about_groups_is_accessible(look, products, sit_down, check):
@@ -91,14 +94,16 @@ def test_what_belongs_to_a_group_is_said_in_a_line_and_taken_back(products, tool
         sent = {"token": tools.token_of(client), "session": context.assignments.mark,
                 "back": "/groups", "cluster": 1, "name": "garden"}  # fmt: skip
         client.post("/rename", data=sent | {"about": "All that grows, and tools for it."})
-        assert [change.kind for change in session.changes()][2:] == ["describe"]  # and no rename
+        assert [change.kind for change in session.history.changes()][2:] == [
+            "describe"
+        ]  # and no rename
         assert "All that grows, and tools for it." in client.get("/welcome").text
         assert 'title="All that grows, and tools for it."' in client.get("/").text
         assert 'value="All that grows, and tools for it."' in client.get("/groups").text
-        session.take_back(session.changes()[-1].event)
+        session.history.take_back(session.history.changes()[-1].event)
         assert "All that grows" not in client.get("/welcome").text
         client.post("/rename", data=sent | {"name": "plants", "about": ""})
-        assert session.cluster_names[1] == "plants"
+        assert session.groups.names[1] == "plants"
 
 
 def test_a_new_group_takes_the_item_and_undo_takes_both_back(products, sit_down, tools):
@@ -111,8 +116,8 @@ def test_a_new_group_takes_the_item_and_undo_takes_both_back(products, sit_down,
     page.keyboard.press("Enter")
     expect(page.locator("#said")).to_contain_text("There is a group toys now. Saved: “toys”")
     with sessions.open(path) as session:
-        assert session.history(annotator="ann")[-1].value == (0.0, 0.0, 0.0, 0.0, 1.0)
-        assert session.history(annotator="ann")[-1].question == question
+        assert session.history.answers(annotator="ann")[-1].value == (0.0, 0.0, 0.0, 0.0, 1.0)
+        assert session.history.answers(annotator="ann")[-1].question == question
     tools.answer(page, "z")
     expect(page.locator("#said")).to_contain_text("Taken back: the new group toys, and the item")
     assert names(path) == ["coffee", "garden", "bikes", "office"]
@@ -128,7 +133,7 @@ def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down
     first.get_by_role("button", name="Pin").nth(1).click()
     expect(page.locator("#said")).to_contain_text("is an example.")
     with sessions.open(path) as session:
-        assert session.pinned(0) == session.exemplars(0, n=1)
+        assert session.groups.pinned(0) == session.exemplars(0, n=1)
     first.get_by_text("Split off a part").click()
     box = first.locator(".picks input").first
     row = int(box.get_attribute("name").removeprefix("row-"))
@@ -151,7 +156,7 @@ def test_groups_are_merged_split_pinned_and_all_is_taken_back(products, sit_down
     expect(page.locator("#said")).to_contain_text("Taken back.")
     assert names(path) == ["coffee", "garden", "bikes", "office", "mugs"]
     with sessions.open(path) as session:
-        assert session.pinned(0) == []
+        assert session.groups.pinned(0) == []
     page.locator(".changes li", has_text="added mugs").get_by_role("button").click()
     expect(page.locator("#said")).to_contain_text("Taken back.")
     first.get_by_label("New name of coffee").fill("drinks")
@@ -173,11 +178,11 @@ def test_the_owner_tells_people_what_it_is_for(products, sit_down):
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator("#said")).to_contain_text("Saved.")
     with sessions.open(path) as session:
-        assert session.options["purpose"] == "For the catalogue."
-        assert session.options["predicted_first"]
-        assert session.options["guidelines"].startswith("# Rules")
-        assert session.options["gold_feedback"]
-        assert len(session.changes()) == 5
+        assert session.settings.options["purpose"] == "For the catalogue."
+        assert session.settings.options["predicted_first"]
+        assert session.settings.options["guidelines"].startswith("# Rules")
+        assert session.settings.options["gold_feedback"]
+        assert len(session.history.changes()) == 5
     page.goto(f"{address}/welcome")
     expect(page.locator(".purpose")).to_have_text("For the catalogue.")
 
@@ -193,14 +198,14 @@ def test_the_owner_says_when_it_is_good_enough(products, sit_down):
     expect(page.locator("#said")).to_contain_text("good enough with fewer than 60 %")
     expect(field).to_have_value("60")
     with sessions.open(path) as session:
-        assert session.options["good_enough"] == 0.6
+        assert session.settings.options["good_enough"] == 0.6
         assert session.result().clustering.diagnostics.target == 0.6
     page.goto(f"{address}/results")
     expect(page.locator("body")).to_contain_text("fewer than 60 % in the wrong group")
     page.goto(f"{address}/groups")
     page.locator(".changes button").first.click()  # taken back
     with sessions.open(path) as session:
-        assert session.options["good_enough"] == 0.0
+        assert session.settings.options["good_enough"] == 0.0
         assert session.result().clustering.diagnostics.target != 0.6
     page.get_by_label("At most").fill("300")
     page.get_by_role("button", name="Save the budget").click()
@@ -215,12 +220,12 @@ def test_likely_groups_come_first_only_if_the_owner_lets_them_and_none_is_chosen
     order = page.locator(".choices .word")
     assert order.all_inner_texts() == ["coffee", "garden", "bikes", "office"]
     with sessions.open(path) as session:
-        session.set_option("predicted_first", True)
+        session.settings.set_option("predicted_first", True)
         page.goto(f"{address}/results")  # a result is there
         row = session.ask(annotator="ann")[0].items[0]
         likely = session.result().memberships[row].argmax()
         page.goto(address)
-        expect(order.first).to_have_text(session.cluster_names[likely])
+        expect(order.first).to_have_text(session.groups.names[likely])
     assert page.locator("[aria-pressed]").count() == 0
     expect(page.locator(".grouping")).to_contain_text("The likeliest groups come first.")
 
@@ -254,7 +259,7 @@ def test_who_comes_in_first_learns_what_it_is_for_and_practises_before_real_card
     page = context.new_page()
     page.goto(link := tools.link_to(address, "bob", "annotator"))
     with sessions.open(path) as session:
-        before = [event for event in session.audit() if event.kind != "invite"]
+        before = [event for event in session.history.audit() if event.kind != "invite"]
     expect(page.locator("h1")).to_have_text("Welcome, bob")
     expect(page.locator("main")).to_contain_text("We sort what the shop sells.")
     expect(page.locator(".choices li")).to_have_count(4)
@@ -269,7 +274,7 @@ def test_who_comes_in_first_learns_what_it_is_for_and_practises_before_real_card
     page.get_by_role("link", name="Start with the real ones").click()
     expect(page.locator("#answer")).to_be_visible()
     with sessions.open(path) as session:
-        assert [event for event in session.audit() if event.kind != "invite"] == before
+        assert [event for event in session.history.audit() if event.kind != "invite"] == before
         (question,) = session.ask(annotator="bob")
         session.tell(question.id, 0, annotator="bob")
     page.goto(link)  # no newcomer any more

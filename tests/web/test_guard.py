@@ -30,7 +30,7 @@ def answer_form(client, tools, **changed):
 
 
 def events(client):
-    return client.app.state.context.session.last_event
+    return client.app.state.context.session.history.last_event
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_items_that_want_to_be_more_than_text_are_shown_as_text(tmp_path, tools)
     items = ["".join(c if c.isprintable() else " " for c in text) for text in INJECTIONS]
     with sessions.create(tmp_path / "evil.db", [[float(i)] for i in range(50)], n_clusters=2,
                          items=items, random_state=0) as session:  # fmt: skip
-        session.add_model_answers("<b>small</b>", dict.fromkeys(range(50), 0))
+        session.advisers.add("<b>small</b>", dict.fromkeys(range(50), 0))
     with tools.using(create_app(tmp_path / "evil.db"), "Ada") as client:
         for path in ("/", "/results", *(f"/items/{row}" for row in range(50))):
             text = client.get(path, follow_redirects=True).text
@@ -339,7 +339,7 @@ def test_the_api_does_what_the_session_does(client, tools, database):
     undone = client.post("/api/undo", json={"annotator": "ann", "key": "u"}, headers=headers)
     assert undone.json()["value"] == 0.25
     with sessions.open(database) as session:
-        assert session.history() == []
+        assert session.history.answers() == []
 
 
 def test_the_page_shows_small_copies_of_images_and_links_to_the_images(tmp_path, tools):

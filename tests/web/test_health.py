@@ -29,7 +29,7 @@ def test_a_database_that_answers_is_healthy(client):
 
 def test_a_database_that_does_not_answer_is_not_and_no_more_is_said(postgres, url, tools):
     with tools.using(create_app(url)) as client:
-        client.app.state.context.session.patience = 0.01
+        client.app.state.context.session.retry_timeout = 0.01
         assert client.get("/healthz").status_code == 200
         postgres.stop()
         try:
@@ -46,7 +46,7 @@ def test_while_the_database_is_away_people_are_told_that_it_is_not_saved_and_it_
 ):
     with tools.using(create_app(url, settle_seconds=0.0)) as client:
         context = client.app.state.context
-        context.session.patience = 0.01
+        context.session.retry_timeout = 0.01
         token = tools.token_of(client)
         client.get("/")
         form = {"token": token, "session": context.assignments.mark, "annotator": "ann",
@@ -65,7 +65,7 @@ def test_while_the_database_is_away_people_are_told_that_it_is_not_saved_and_it_
             assert str(postgres.folder) not in reply.text
         for _ in range(2):  # page.js sends it until it is confirmed; twice is once
             assert client.post("/answer", data=form, headers=by_script).status_code == 200
-        assert [r.value for r in context.session.history()] == [0.75]
+        assert [r.value for r in context.session.history.answers()] == [0.75]
 
 
 def test_in_a_browser_an_answer_waits_for_a_server_that_is_started_anew(
@@ -84,7 +84,7 @@ def test_in_a_browser_an_answer_waits_for_a_server_that_is_started_anew(
             postgres.start()
         expect(page.locator("#said")).to_contain_text(f"to question {question}")
     with sessions.open(url) as session:
-        assert [(r.question, r.value) for r in session.history()][1:] == [(question, 0.75)]
+        assert [(r.question, r.value) for r in session.history.answers()][1:] == [(question, 0.75)]
 
 
 def overwritten(path):

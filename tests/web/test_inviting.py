@@ -17,29 +17,29 @@ def test_an_owner_makes_a_link_that_is_told_once_and_revokes_it(client, tools):
     (token,) = re.findall(r"http://127\.0\.0\.1/\?token=([\w-]{43})", reply.text)
     assert token not in str(reply.headers)
     assert "<b>" not in reply.text
-    assert (session.person_of(token).name, session.person_of(token).role) == (
+    assert (session.people.person_of(token).name, session.people.person_of(token).role) == (
         "Ada <b>",
         "annotator",
     )
-    assert session.invites()[-1].made_by == "ann"
+    assert session.people.invites()[-1].made_by == "ann"
     page = client.get("/invites").text
     assert token not in page
     assert "Ada &lt;b&gt;, annotator, valid" in page
-    number = str(session.invites()[-1].number)
+    number = str(session.people.invites()[-1].number)
     client.post("/revoke", data=form_of(client, tools, number=number))
-    assert session.person_of(token) is None
+    assert session.people.person_of(token) is None
     assert "cannot come in by this link any more" in client.get("/invites").text
 
 
 def test_what_is_no_invitation_is_said_and_nobody_is_invited(client, tools):
     session = client.app.state.context.session
-    before = len(session.invites())
+    before = len(session.people.invites())
     for changed in ({"role": "king"}, {"days": "-1"}, {"name": "held"}, {"days": "99999"}):
         form = form_of(client, tools, **{"name": "Ada", "role": "owner", "days": "2"} | changed)
         assert client.post("/invite", data=form).headers["location"] == "/invites"
         assert 'class="failed"' in client.get("/invites").text
     assert client.post("/revoke", data=form_of(client, tools, number="99")).status_code == 303
-    assert len(session.invites()) == before
+    assert len(session.people.invites()) == before
 
 
 def test_a_link_made_in_the_browser_lets_somebody_in(address, sit_down, browser, check):

@@ -135,7 +135,7 @@ def test_whoever_asks_on_and_on_and_reads_nothing_is_cut_off(serving):
 
 def test_a_body_that_does_not_come_in_time_is_refused(serving, monkeypatch, client):
     monkeypatch.setattr(guard, "BODY_SECONDS", 0.1)
-    token = client.app.state.context.session.invite("ann")
+    token = client.app.state.context.session.people.invite("ann")
     head = (
         "POST /api/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Authorization: Bearer {token}\r\nContent-Length: 50\r\nConnection: close\r\n\r\n{{"

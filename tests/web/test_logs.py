@@ -46,13 +46,14 @@ def test_an_answer_is_told_by_its_path_alone_and_its_event_knows_where_it_came_f
     for secret in ("0.4321", "Lovelace", token, "secret-token", "k-1"):
         assert secret not in whole
     with sessions.open(database) as session:
-        assert session.audit()[-1].client == "page from 127.0.0.1"
+        assert session.history.audit()[-1].client == "page from 127.0.0.1"
 
 
 def test_of_an_error_its_type_and_place_are_told_and_not_what_it_says(database, tools, lines):
     with tools.using(create_app(database)) as client:
         session = client.app.state.context.session
-        with mock.patch.object(session, "history", side_effect=ZeroDivisionError("answer 0.4321")):
+        crash = ZeroDivisionError("answer 0.4321")
+        with mock.patch.object(session.history, "answers", side_effect=crash):
             assert client.get("/history").status_code == 500
     (failure,) = [line for line in lines() if line["level"] == "error"]
     assert failure["error"] == "ZeroDivisionError"

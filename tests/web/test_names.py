@@ -154,12 +154,12 @@ def test_what_users_write_has_its_own_direction(tmp_path, sit_down, picture_of, 
         items=[{"message": text, "channel": "هاتف", "long": row} for row, text in enumerate(texts)],
         text="message", cluster_names=["توصيل", "حساب", "شكر"], random_state=0, annotations=2,
     ) as session:  # fmt: skip
-        session.set_option("purpose", "نفرز الرسائل حسب موضوعها.")
-        session.set_option("guidelines", "# قواعد\n\nكل رسالة لها موضوع.\n\n- ثم أجب")
+        session.settings.set_option("purpose", "نفرز الرسائل حسب موضوعها.")
+        session.settings.set_option("guidelines", "# قواعد\n\nكل رسالة لها موضوع.\n\n- ثم أجب")
         for group in range(3):
-            session.describe(group, "كل ما يخص الموضوع")
+            session.groups.describe(group, "كل ما يخص الموضوع")
             for row in (group, group + 3):
-                session.pin(group, row)
+                session.groups.pin(group, row)
         for who, shift in (("سلمى", 0), ("ann", 1)):
             for question in session.ask(6, annotator=who):
                 session.tell(question.id, (question.items[0] + shift) % 3, annotator=who)

@@ -45,7 +45,7 @@ def seated(client):
 
 def kept(database):
     with sessions.open(database) as session:
-        return [receipt.value for receipt in session.history()]
+        return [receipt.value for receipt in session.history.answers()]
 
 
 def answer(client, value, page="/"):
@@ -67,7 +67,7 @@ def test_a_refused_change_leaves_the_old_answer(seated, database):
     assert kept(database) == [None]
     with sessions.open(database) as session:
         answer(client, "skip", page="/?question=1")
-        assert [receipt.kind for receipt in session.history()] == ["skip"]
+        assert [receipt.kind for receipt in session.history.answers()] == ["skip"]
 
 
 def test_an_answer_sent_again_after_it_was_taken_back_is_not_called_saved(seated, database):
@@ -112,7 +112,7 @@ def sheet(client, name, **headers):
 @pytest.fixture
 def one_open(client):
     """One question at a time, so that a second person waits."""
-    client.app.state.context.session.set_budget(1)
+    client.app.state.context.session.settings.set_budget(1)
     return client
 
 
@@ -153,7 +153,7 @@ def test_names_and_pauses_are_of_the_session_that_is_served(seated):
     client.post("/rename", data=form(client.get("/results"), "/rename", name="tiny", cluster="0"))
     client.post("/pause", data=form(client.get("/results"), "/pause"))
     session = client.app.state.context.session
-    assert session.cluster_names == ["tiny", "large"]
+    assert session.groups.names == ["tiny", "large"]
     assert session.status().state == "paused"
     client.post("/pause", data=form(client.get("/"), "/pause"))
     assert session.status().state == "asking"
@@ -162,7 +162,7 @@ def test_names_and_pauses_are_of_the_session_that_is_served(seated):
 def test_a_spent_budget_is_raised_on_the_page(seated, database):
     client = seated()
     session = client.app.state.context.session
-    session.set_budget(1)
+    session.settings.set_budget(1)
     page = answer(client, "0.5")
     assert "The budget is spent" in page.text
     stale = form(page, "/budget", n="3", session="0123456789abcdef")
@@ -182,10 +182,9 @@ def test_a_spent_budget_is_raised_on_the_page(seated, database):
     "asked",
     [
         {},
-        {"strategy": "auto", "ask": "membership"},
-        {"strategy": "auto", "ask": "pairwise"},
-        {"strategy": "auto", "n_clusters": 1, "cluster_names": ["one"]},
-        {"strategy": "auto", "n_clusters": "auto", "cluster_names": None},
+        {"ask": "pairwise"},
+        {"ask": "group", "n_clusters": 1, "cluster_names": ["one"]},
+        {"ask": "group", "n_clusters": "auto", "cluster_names": None},
     ],
 )
 def test_every_page_opens_whatever_is_asked(asked, tmp_path, tools):

@@ -7,17 +7,17 @@ import pytest
 from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
-from askmeans.web.people import disputes_of, people_of
+from askmeans.web.result_views import disputes_of, people_of
 
 
 @pytest.fixture
 def session(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "fruit.db", strategy="auto", annotations=2) as made:
+    with tools.make_fruit(tmp_path / "fruit.db", ask="group", annotations=2) as made:
         yield made
 
 
 def people(session):
-    return people_of(session, session.status(), session.agreement())
+    return people_of(session, session.status(), session.people.agreement())
 
 
 def test_people_are_told_by_what_they_did_and_who_is_here(session):
@@ -29,9 +29,9 @@ def test_people_are_told_by_what_they_did_and_who_is_here(session):
     session.unsure(question.id, annotator="bob")
     session.ask(annotator="cleo")
     bob, ann, cleo = people(session)
-    assert (bob.name, bob.answers, bob.unsure, bob.here) == ("bob", 2, 1, False)
+    assert (bob.name, bob.answers, bob.unsure, bob.is_here) == ("bob", 2, 1, False)
     assert (ann.name, ann.answers, ann.seconds) == ("ann", 1, None)
-    assert (cleo.name, cleo.answers, cleo.here, cleo.alpha) == ("cleo", 0, True, None)
+    assert (cleo.name, cleo.answers, cleo.is_here, cleo.alpha) == ("cleo", 0, True, None)
     assert bob.seconds >= 0.0
 
 
@@ -41,16 +41,16 @@ def test_agreement_is_that_of_the_session_and_disputes_say_who_said_what(session
         session.tell(question.id, place % 2, annotator="ann")
         session.tell(question.id, 1, annotator="bob")
     assert [person.alpha for person in people(session)] == pytest.approx(
-        [session.agreement().alpha] * 2
+        [session.people.agreement().alpha] * 2
     )
     first, second = disputes_of(session)
-    assert first.said == (("ann", "small"), ("bob", "large"))
-    assert [name for _, name, _ in first.choices] == ["small", "large"]
-    assert first.decided is None
-    session.adjudicate(first.question, 0)
+    assert first.answers == (("ann", "small"), ("bob", "large"))
+    assert first.groups == {0, 1}
+    assert first.decision is None
+    session.people.adjudicate(first.disagreement.question, 0)
     again = disputes_of(session)
-    assert [dispute.decided for dispute in again] == [None, "small"]
-    assert again[0].question == second.question
+    assert [dispute.decision for dispute in again] == [None, "small"]
+    assert again[0].disagreement.question == second.disagreement.question
 
 
 def test_memberships_are_no_disputes_about_groups(tmp_path, tools):
@@ -63,7 +63,7 @@ def test_memberships_are_no_disputes_about_groups(tmp_path, tools):
 
 def test_who_answered_gold_questions_is_told_how_well(session):
     known = Answer(round=0, kind="group", items=(0,), cluster=None, repeat=0, value=(1.0, 0.0))
-    session.add_gold([known])
+    session.people.add_gold([known])
     question = session.add_question("group", (0,), annotator="ann")
     session.tell(question.id, {0: 0.5, 1: 0.5}, annotator="ann")
     (ann,) = people(session)
@@ -77,9 +77,9 @@ def test_annotators_who_see_results_see_neither_speeds_nor_gold_nor_an_owners_bu
     owners = ["Cannot say", "Seconds each", "Agrees with others", "Gold questions", "disagree",
               'action="/rename"', 'action="/review"', 'action="/adjudicate"', 'action="/pause"',
               "Contradictions"]  # fmt: skip
-    with tools.make_fruit(path, strategy="auto", annotations=2) as made:
-        made.set_option("annotators_see_results", True)
-        made.add_gold([Answer(round=0, kind="group", items=(5,), cluster=None, repeat=0,
+    with tools.make_fruit(path, ask="group", annotations=2) as made:
+        made.settings.set_option("annotators_see_results", True)
+        made.people.add_gold([Answer(round=0, kind="group", items=(5,), cluster=None, repeat=0,
                               value=(0.0, 1.0))])  # fmt: skip
         made.tell(made.add_question("group", (5,), annotator="ann").id, 0, annotator="ann")
         (question,) = made.ask(annotator="ann")
@@ -100,7 +100,7 @@ def test_annotators_who_see_results_see_neither_speeds_nor_gold_nor_an_owners_bu
 def test_typical_items_are_links_only_for_those_who_may_follow_them(tmp_path, tools, sees):
     path = tmp_path / "fruit.db"
     with tools.make_fruit(path, cluster_names=None) as made:
-        made.set_option("annotators_see_results", sees)
+        made.settings.set_option("annotators_see_results", sees)
     with tools.using(create_app(path), "bob", "annotator") as client:
         page = client.get("/").text
         assert 'class="typical"' in page
@@ -122,7 +122,7 @@ def test_of_a_crowd_the_page_names_some(tmp_path, tools):
 
 def test_everybody_sees_who_is_here_and_how_much_each_did(tmp_path, tools):
     path = tmp_path / "fruit.db"
-    tools.make_fruit(path, strategy="auto").close()
+    tools.make_fruit(path, ask="group").close()
     with tools.using(create_app(path), "bob", "annotator") as client:
         session = client.app.state.context.session
         assert "with " not in shown_counts(client)
@@ -133,7 +133,7 @@ def test_everybody_sees_who_is_here_and_how_much_each_did(tmp_path, tools):
         page = " ".join(re.sub(r"</?(?:b|bdi)>", "", client.get("/").text).split())
         assert "Here now, with their answers: bob 0, cleo 1." in page
         assert "Others so far: dora 1." in page
-        session.pseudonymize("cleo", annotator="ann")
+        session.people.pseudonymize("cleo", annotator="ann")
         assert shown_counts(client).endswith("with person 1 1")
         session.ask(annotator="eve")
         assert shown_counts(client).endswith("with eve 0 and person 1 1")

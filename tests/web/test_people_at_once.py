@@ -37,7 +37,7 @@ def test_nobody_waits_before_the_budget_is_handed_out(people, tmp_path, sit_down
                 elif page.locator("#question[data-ready]").count():
                     asked.add(tools.question_of(page))
                     page.keyboard.press("123"[int(name) % 3])  # and nobody waits for the reply
-        told = session.history()
+        told = session.history.answers()
         assert session.status().state is SessionState.SPENT
     assert len(told) == len({receipt.question for receipt in told}) == budget
     assert {str(receipt.question) for receipt in told} <= asked

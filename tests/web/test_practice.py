@@ -7,31 +7,31 @@ from askmeans.cli.example_data import make_faces_session
 from askmeans.datasets import make_faces
 from askmeans.datasets.faces import MOODS
 from askmeans.web import create_app
-from askmeans.web.cards import Cards, practice_card, practice_items
+from askmeans.web.cards import Cards
 
 
 def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):
     make_faces_session(tmp_path / "faces.db")
     moods = make_faces().memberships.argmax(axis=1)
     with sessions.open(tmp_path / "faces.db") as session:
-        assert session.options["purpose"]
-        assert session.options["guidelines"]
+        assert session.settings.options["purpose"]
+        assert session.settings.options["guidelines"]
         cards = Cards(session)
-        for choice in cards.choices(()):
-            assert [MOODS[moods[each.row]] for each in choice.typical] == [choice.name] * 3
-        assert len(practice_items(session)) == 3
+        for tile in cards.tiles():
+            assert [MOODS[moods[each.row]] for each in tile.examples] == [tile.group.name] * 3
+        assert len(Cards(session).practice_items()) == 3
         for number in (1, 2, 3):
-            card = practice_card(session, cards, number)
-            assert MOODS[moods[card.item.row]] == card.name
-            assert card.item.row not in {e.row for c in card.choices for e in c.typical}
-        assert practice_card(session, cards, 4) is None
+            card = cards.practice_card(number)
+            assert MOODS[moods[card.item.row]] == card.group.name
+            assert card.item.row not in {e.row for tile in card.tiles for e in tile.examples}
+        assert cards.practice_card(4) is None
 
 
 def test_nobody_practises_where_nothing_is_known_of_the_groups(tmp_path, tools):
-    with tools.make_fruit(tmp_path / "fruit.db", strategy="auto") as session:
+    with tools.make_fruit(tmp_path / "fruit.db", ask="group") as session:
         session.result()  # of which no column is one of the named groups yet
-        assert practice_items(session) == []
-        assert all(choice.typical == () for choice in Cards(session).choices(()))
+        assert Cards(session).practice_items() == []
+        assert all(tile.examples == () for tile in Cards(session).tiles())
 
 
 @pytest.fixture
@@ -46,16 +46,16 @@ def unnamed(tmp_path):
 def test_examples_that_nobody_chose_are_marked_as_guesses_until_somebody_does(unnamed, tools):
     with tools.using(create_app(unnamed)) as client:
         session = client.app.state.context.session
-        cards = client.app.state.context.assignments.cards
+        cards = client.app.state.context.cards
         for page, marks in (("/", 2), ("/welcome", 2), ("/groups", 2)):
             assert client.get(page).text.count("our guess") == marks
         (question,) = session.ask(annotator="ann")
         session.tell(question.id, 0, annotator="ann")
         pinned = next(row for row in range(12) if row not in question.items)
-        session.pin(1, pinned)
-        first, second = cards.choices(())
-        assert [view.row for view in first.typical] == list(question.items)  # and no guess beside
-        assert [view.row for view in second.typical] == [pinned]
+        session.groups.pin(1, pinned)
+        first, second = cards.tiles()
+        assert [view.row for view in first.examples] == list(question.items)  # and no guess beside
+        assert [view.row for view in second.examples] == [pinned]
         for page in ("/", "/welcome", "/groups"):
             assert "our guess" not in client.get(page).text
 
@@ -64,29 +64,32 @@ def test_a_membership_stands_beside_a_marked_guess_until_somebody_placed_an_item
     with tools.make_fruit(tmp_path / "fruit.db", cluster_names=None, ask="membership") as session:
         cards = Cards(session)
         (question,) = session.ask(annotator="ann")
-        assert cards.card(question, "ann").guessed
+        assert cards.card(question, "ann").tile.is_guess
         session.tell(question.id, 1.0, annotator="ann")
         other = sessions.Question(
             id=99, kind="membership", items=((question.items[0] + 1) % 6,), cluster=question.cluster
         )
         card = cards.card(other, "ann")
-        assert ([view.row for view in card.typical], card.guessed) == (list(question.items), False)
+        assert ([view.row for view in card.tile.examples], card.tile.is_guess) == (
+            list(question.items),
+            False,
+        )
 
 
 def test_practice_never_calls_a_guess_true(unnamed):
     with sessions.open(unnamed) as session:
-        assert practice_items(session) == []
+        assert Cards(session).practice_items() == []
         told = {0: [0, 1], 1: [6, 7]}
         for group, rows in told.items():
             for row in rows:
                 question = session.add_question("group", (row,))
                 session.tell(question.id, group)
-        assert all(row in told[group] for row, group in practice_items(session))
-        assert len(practice_items(session)) == 2
+        assert all(row in told[group.number] for row, group in Cards(session).practice_items())
+        assert len(Cards(session).practice_items()) == 2
 
 
 def test_help_shows_no_guess_as_what_a_group_is_about(unnamed, tools):
     with tools.using(create_app(unnamed)) as client:
         assert "is what <b" not in client.get("/help").text
-        client.app.state.context.session.pin(0, 3)
+        client.app.state.context.session.groups.pin(0, 3)
         assert 'is what <b dir="auto">Group A</b> is about' in client.get("/help").text

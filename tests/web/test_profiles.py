@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askmeans import sessions
-from askmeans.web.profiles import Profiles
+from askmeans.web.group_views import Profiles
 
 TEXTS = ["red apple tree", "green apple tree", "ripe apple tree", "fast car road",
          "slow car road", "new car road"]  # fmt: skip

@@ -77,13 +77,13 @@ def test_a_forwarded_host_counts_for_nothing(public):
 
 def test_the_client_is_whom_the_proxy_adds_last_whatever_was_sent_before(public):
     forged = {**FORWARDED, "x-forwarded-for": "127.0.0.1, 10.0.0.1, 203.0.113.7"}
-    token = public.session.invite("ann")
+    token = public.session.people.invite("ann")
     header = {"authorization": f"Bearer {token}", **forged, "content-type": "application/json"}
     with TestClient(public.app, base_url=f"http://{HOST}", client=("127.0.0.1", 5000)) as client:
         client.post("/api/ask", content='{"n": 1}', headers=header)
         told = '{"question": 1, "key": "k", "value": 0.5}'
         assert client.post("/api/answers", content=told, headers=header).status_code == 200
-        assert public.session.audit()[-1].client == "page from 203.0.113.7"
+        assert public.session.history.audit()[-1].client == "page from 203.0.113.7"
 
 
 def test_health_is_told_to_whoever_watches_beside_the_server_only(public):
@@ -93,7 +93,7 @@ def test_health_is_told_to_whoever_watches_beside_the_server_only(public):
 
 
 def test_cookies_are_secure_and_of_this_host_alone(public):
-    token = public.session.invite("ann")
+    token = public.session.people.invite("ann")
     reply = public.get(path=f"/?token={token}", **FORWARDED)
     cookies = reply.headers.get_list("set-cookie")
     assert len(cookies) == 2
@@ -110,7 +110,7 @@ def test_cookies_are_secure_and_of_this_host_alone(public):
 
 
 def test_the_cookie_of_a_sentence_is_secure_too(public):
-    token = public.session.invite("ann", role="owner")
+    token = public.session.people.invite("ann", role="owner")
     header = {**FORWARDED, "authorization": f"Bearer {token}"}
     form = {"session": public.app.state.context.assignments.mark, "cluster": "0", "name": "tiny"}
     with TestClient(public.app, base_url=f"http://{HOST}", client=("127.0.0.1", 5000),

@@ -118,40 +118,40 @@ def sent_again_after_undo(page):
 def beyond_the_budget(page):
     number = page.session.ask(annotator="bob")[0].id
     page.answered()
-    page.session.set_budget(1)
+    page.session.settings.set_budget(1)
     return page.post("/answer", question=number, key="k", value="group-0")
 
 
 def a_group_that_was_merged_away(page):
-    number = page.session.add_group("huge")
-    page.session.undo(event=page.session.last_regrouping())
+    number = page.session.groups.add("huge")
+    page.session.undo(event=page.session.groups.last_change())
     return page.post("/answer", question=page.open(), key="k", value=f"group-{number}")
 
 
 def changed_since(page):
     number = page.answered()
-    event = page.session.history()[-1].event
+    event = page.session.history.answers()[-1].event
     page.session.change(number, 1, annotator="ann")
     return page.post("/undo", key="k", question=number, event=event)
 
 
 def a_link_that_ended(page):
-    page.session.invite("bob")
-    number = page.session.invites()[-1].number
-    page.session.revoke(number)
+    page.session.people.invite("bob")
+    number = page.session.people.invites()[-1].number
+    page.session.people.revoke(number)
     return page.post("/revoke", number=number)
 
 
 def a_change_that_was_taken_back(page):
-    event = page.session.rename(0, "tiny").event
-    page.session.take_back(event)
+    event = page.session.groups.rename(0, "tiny").event
+    page.session.history.take_back(event)
     return page.post("/take-back", event=event)
 
 
 def an_older_regrouping(page):
-    page.session.add_group("huge")
-    first = page.session.last_regrouping()
-    page.session.add_group("tiny")
+    page.session.groups.add("huge")
+    first = page.session.groups.last_change()
+    page.session.groups.add("tiny")
     return page.post("/undo", key="k", event=first)
 
 
@@ -159,7 +159,7 @@ def split_of_anothers_items(page):
     number = page.session.ask(annotator="bob")[0].id
     page.session.tell(number, 0, annotator="bob")
     row = page.session.question(number).items[0]
-    return page.post("/split", name="odd", **{f"row-{row}": "1"})
+    return page.post("/split", group=0, name="odd", **{f"row-{row}": "1"})
 
 
 def more_groups_than_items(page):
@@ -173,7 +173,7 @@ def removing_the_only_group(page):
 
 def answering_with_a_removed_group(page):
     question = page.open()
-    page.session.remove_group(1)
+    page.session.groups.remove(1)
     return page.post("/answer", question=question, key="k", value="group-1")
 
 
@@ -223,7 +223,7 @@ FORMS_REFUSED = [
     ("/merge", {"into": 0, "group": 7}, "This group is not there any more"),
     ("/remove", {"group": 7}, "This group is not there any more"),
     ("/remove", {"group": "x"}, "came incomplete"),
-    ("/split", {"name": "odd"}, "No item was chosen"),
+    ("/split", {"group": 0, "name": "odd"}, "No item was chosen"),
     ("/pin", {"group": 7, "row": 1}, "This group is not there any more"),
     ("/pin", {"group": 0, "row": 99}, "There is no item 99"),
     ("/review", {"row": 99, "value": "group-0"}, "There is no item 99"),
@@ -291,7 +291,7 @@ FORMS = {  # of every form of the page, what may be sent
     "/rename": {"cluster": "0", "name": "tiny", "about": "All.", "back": "/groups"},
     "/names": {"name-0": "tiny"},
     "/groups": {"name": "odd"}, "/merge": {"into": "0", "group": "1"},
-    "/remove": {"group": "0"}, "/split": {"name": "odd", "row-0": "1"},
+    "/remove": {"group": "0"}, "/split": {"group": "0", "name": "odd", "row-0": "1"},
     "/take-back": {"event": "1"},
     "/pin": {"row": "1", "group": "0", "off": ""}, "/review": {"row": "1", "value": "group-0"},
     "/adjudicate": {"question": "1", "value": "group-0"},
@@ -305,8 +305,7 @@ STRANGE = [None, "", "x", "-1", "99", "nan", "1e999", "0.37", "group-9", "id", "
 @pytest.mark.parametrize("ask", ["group", "membership", "similarity"])
 def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
     path = tmp_path / "fruit.db"
-    strategy = {} if ask == "membership" else {"strategy": "auto"}  # the first is a plan's
-    tools.make_fruit(path, ask=ask, levels=5 if ask == "membership" else None, **strategy).close()
+    tools.make_fruit(path, ask=ask, levels=5 if ask == "membership" else None).close()
     app = create_app(path, settle_seconds=0.0)
     forms = {
         route.path for route in app.routes if "POST" in (getattr(route, "methods", None) or ())
@@ -331,8 +330,7 @@ def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
 @pytest.mark.parametrize("ask", ["membership", "similarity"])
 def test_no_new_group_is_made_where_no_card_asks_for_groups(tmp_path, tools, ask):
     path = tmp_path / "fruit.db"
-    strategy = {} if ask == "membership" else {"strategy": "auto"}
-    tools.make_fruit(path, ask=ask, **strategy).close()
+    tools.make_fruit(path, ask=ask).close()
     with tools.using(create_app(path, settle_seconds=0.0)) as client:
         page = Sender(client, tools)
         refusal = page.post("/answer", question=page.open(), key="k", value="new", name="huge")

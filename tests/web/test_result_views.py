@@ -13,9 +13,9 @@ from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
 from askmeans.web import create_app
 from askmeans.web.context import AppContext
-from askmeans.web.explaining import explain_item, worked_example
-from askmeans.web.people import doubts_of
-from askmeans.web.result_views import ResultViews
+from askmeans.web.group_views import explain_item
+from askmeans.web.pages import worked_example
+from askmeans.web.result_views import ResultViews, contradictions_of
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ def test_nobody_waits_for_a_picture_that_takes_long(session, monkeypatch):
     assert views.latest(0.0) is first
     assert views.glance() is first
     hold.set()
-    assert views.latest(60.0).event == session.last_event
+    assert views.latest(60.0).event == session.history.last_event
     views.close()
 
 
@@ -110,39 +110,35 @@ def test_groups_have_typical_items_and_sizes(session):
     view = views.latest(60.0)
     views.close()
     assert sum(group.size for group in view.groups) == pytest.approx(6.0)
-    assert [group.name for group in view.groups] == ["a", "b", "c"]
+    assert [group.group.name for group in view.groups] == ["a", "b", "c"]
     for group in view.groups:
         values = [value for _, value in group.typical]
         assert values == sorted(values, reverse=True)
-        own = view.result.memberships.argmax(axis=1) == group.number
-        strongest = view.result.memberships[own, group.number]
+        own = view.result.memberships.argmax(axis=1) == group.group.number
+        strongest = view.result.memberships[own, group.group.number]
         assert values[:1] == sorted(strongest)[-1:]  # none where nothing belongs there most
 
 
-def test_rows_above_one_and_people_who_disagree_are_told(session):
-    first, second = session.ask_row(annotator="ann")
+def test_rows_above_one_are_told(session):
+    first, second = (session.add_question("membership", (0,), j, annotator="ann") for j in (0, 1))
     session.tell(first.id, 1.0, annotator="ann")
     session.tell(second.id, 0.75, annotator="ann")
-    session.tell(first.id, 0.25, annotator="bob")
-    doubts = doubts_of(session, session.status(estimate=True))
+    doubts = contradictions_of(session, session.status(estimate=True))
     assert all([item.row for item in doubt.items] == [*first.items] for doubt in doubts)
     name = session.item(first.items[0]).label
-    assert [doubt.text for doubt in doubts] == [
-        f"{name} in a: people disagree (ann “1”, bob “¼”).",
-        f"{name}: 1 or ¼ in a, ¾ in b is more than the whole.",
-    ]
+    assert [doubt.text for doubt in doubts] == [f"{name}: 1 in a, ¾ in b is more than the whole."]
     session.undo(annotator="ann")
     session.undo(annotator="ann")
-    assert doubts_of(session, session.status(estimate=True)) == ()
+    assert contradictions_of(session, session.status(estimate=True)) == ()
 
 
 def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
-    question, _ = session.ask_row(annotator="ann")
+    (question,) = session.ask(annotator="ann")
     session.tell(question.id, 1.0, annotator="ann")
     found = Contradiction(kind="repeats", answers=(0,), excess=1.0)
     monkeypatch.setattr(conflicts, "find_contradictions", lambda *_, **__: [found])
     views = ResultViews(session)
-    (doubt,) = views.latest(60.0).doubts
+    (doubt,) = views.latest(60.0).contradictions
     views.close()
     assert [item.row for item in doubt.items] == [*question.items]
     assert "ann “1”" in doubt.text
@@ -150,16 +146,16 @@ def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
 
 def test_an_item_tells_why_it_is_where_it_is(session):
     context = AppContext(session, 0.0)
-    (question, *_) = session.ask_row(annotator="ann")
+    (question,) = session.ask(annotator="ann")
     session.tell(question.id, 0.75, annotator="ann")
     view = context.result_views.latest(60.0)
-    why = explain_item(session, question.items[0], view)
-    assert why.n_answers == 1
+    why = explain_item(session, question.items[0], view.result)
+    assert why.summary.startswith("People placed this item")
     assert ("ann answered “¾”",) in [reason.answers for reason in why.reasons]
     values = [reason.value for reason in why.reasons]
     assert values == sorted(values, reverse=True)
     other = next(row for row in range(6) if row != question.items[0])
-    assert "Nobody was asked" in explain_item(session, other, view).summary
+    assert "Nobody was asked" in explain_item(session, other, view.result).summary
     context.result_views.close()
 
 
@@ -167,8 +163,8 @@ def test_an_item_that_was_added_since_the_last_result_has_no_reasons_yet(session
     context = AppContext(session, 0.0)
     view = context.result_views.latest(60.0)
     session.add_rows([[7.0]], items=[{"name": "fig", "grams": 40.0, "kind": "other"}], ids=["fig"])
-    assert explain_item(session, 5, view) is not None
-    assert explain_item(session, 6, view) is None
+    assert explain_item(session, 5, view.result) is not None
+    assert explain_item(session, 6, view.result) is None
     context.result_views.close()
 
 

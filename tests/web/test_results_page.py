@@ -97,7 +97,7 @@ def test_an_item_between_groups_is_decided_with_one_click(products, sit_down):
     review.get_by_role("button").first.click()
     expect(page.locator("#said")).to_contain_text("Saved: ")
     with sessions.open(path) as session:
-        (receipt,) = session.history(annotator="ann")
+        (receipt,) = session.history.answers(annotator="ann")
         assert session.question(receipt.question).items == (row,)
         assert max(receipt.value) == 1.0
     expect(page.locator(f'.reviews a[href="/items/{row}"]')).to_have_count(0)
@@ -110,7 +110,7 @@ def test_groups_are_named_by_their_words_or_by_hand_and_exported_by_keys(product
     page.keyboard.press("n")
     expect(page.locator("#said")).to_contain_text("4 groups have names now.")
     with sessions.open(path) as session:
-        assert not any(name.startswith("Group ") for name in session.cluster_names)
+        assert not any(name.startswith("Group ") for name in session.groups.names)
     group = page.locator(".group").first
     group.get_by_text("Rename").click()
     group.get_by_label("New name of").fill("Kitchen")

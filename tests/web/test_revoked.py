@@ -16,9 +16,9 @@ def client(request, tmp_path, tools):
     place = tmp_path / "fruit.db"
     if request.param == "postgresql":
         place = request.getfixturevalue("postgres_url")
-    made = tools.make_fruit(place, strategy="auto", ask="group", n_clusters=2)
-    made.add_group("huge")
-    made.merge_groups(0, made.add_group("tiny"))
+    made = tools.make_fruit(place, ask="group", n_clusters=2)
+    made.groups.add("huge")
+    made.groups.merge(0, made.groups.add("tiny"))
     question = made.add_question("group", (5,))
     for name in ("Ada", "Bo"):
         made.tell(question.id, 1, annotator=name)
@@ -33,16 +33,16 @@ def session_of(client):
 
 def revoking(client, name, body):
     """A body that is sent after its sender's invitation was revoked."""
-    session_of(client).revoke(name, annotator="root")
+    session_of(client).people.revoke(name, annotator="root")
     yield body
 
 
 def moves(session, tools, client):
     """Every path that a person can send a move to, with a form that is complete."""
-    row = session.history()[0].question
+    row = session.history.answers()[0].question
     mark = client.app.state.context.assignments.mark
     own = {"token": tools.token_of(client), "session": mark}
-    change = session.changes()[-1].event
+    change = session.history.changes()[-1].event
     forms = {
         "/answer": {"question": row, "key": "a", "value": "group-0", "change": "1"},
         "/undo": {"question": row, "key": "b"},
@@ -54,7 +54,7 @@ def moves(session, tools, client):
         "/groups": {"name": "round"},
         "/merge": {"into": 0, "group": 1},
         "/remove": {"group": 1},
-        "/split": {"name": "split", "row-5": "on"},
+        "/split": {"group": 1, "name": "split", "row-5": "on"},
         "/take-back": {"event": change},
         "/pin": {"group": 0, "row": 1},
         "/review": {"row": 2, "value": "group-0"},
@@ -93,25 +93,25 @@ def test_a_move_that_is_sent_while_its_invitation_is_revoked_is_refused_and_not_
         else:
             body = json.dumps(programs[path]).encode()
             headers = {"content-type": "application/json", "x-csrf-token": own["token"]}
-        known = [(invite.name, invite.role) for invite in session.invites()]
+        known = [(invite.name, invite.role) for invite in session.people.invites()]
         reply = client.post(path, content=revoking(client, "Ada", body), headers=headers)
         assert reply.status_code == 401, path
         assert "Your invitation has ended" in reply.text, path
         assert "Ask an owner" in reply.text
-        last = session.audit()[-1]
+        last = session.history.audit()[-1]
         assert (last.kind, last.annotator) == ("revoke", "root"), path
         assert session._store.leases(1)[1] == leases, path
-        assert [(invite.name, invite.role) for invite in session.invites()] == known, path
+        assert [(invite.name, invite.role) for invite in session.people.invites()] == known, path
 
 
 def test_a_revoked_owner_gets_no_link_for_another_owner(client, tools):
     session = session_of(client)
     own, forms, _ = moves(session, tools, client)
-    token = session.invite("Eve", role="owner")
+    token = session.people.invite("Eve", role="owner")
     body = urlencode(own | forms["/invite"]).encode()
     headers = {"content-type": "application/x-www-form-urlencoded",
                "authorization": f"Bearer {token}"}  # fmt: skip
     reply = client.post("/invite", content=revoking(client, "Eve", body), headers=headers)
     assert reply.status_code == 401
     assert not re.search(r"token=[\w-]{43}", reply.text)
-    assert "Cy" not in [invite.name for invite in session.invites()]
+    assert "Cy" not in [invite.name for invite in session.people.invites()]

@@ -84,7 +84,7 @@ def test_half_of_what_others_need_is_refused(access, said, database):
     with pytest.raises(ParameterError, match=said):
         serve(database, open_browser=False, access=Access(**access))
     with sessions.open(database) as session:
-        assert session.invites() == []
+        assert session.people.invites() == []
 
 
 def test_a_browser_is_given_the_link_in_a_file_that_nobody_else_may_read():
@@ -137,7 +137,7 @@ def test_what_is_no_certificate_with_its_key_is_refused_before_anybody_is_invite
     with pytest.raises(ParameterError, match=r"own key, in PEM, .*a password. Got .*c\.pem"):
         serve(database, open_browser=False, access=access)
     with sessions.open(database) as session:
-        assert session.invites() == []
+        assert session.people.invites() == []
 
 
 def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(database, tmp_path):
@@ -181,13 +181,13 @@ def test_a_server_started_again_prints_the_same_token_until_it_ends(
     (file,) = (tmp_path / "state" / "askmeans").iterdir()
     assert file.stat().st_mode & 0o077 == file.parent.stat().st_mode & 0o077 == 0
     with sessions.open(database) as session:
-        (invite,) = session.invites()
+        (invite,) = session.people.invites()
         assert (invite.role, invite.made_by) == ("owner", "askmeans serve")
-        session.revoke(invite.number)
+        session.people.revoke(invite.number)
     third = link_of(database).partition("?")[2]
     assert third != first
     with sessions.open(database) as session:
-        assert [each.state for each in session.invites()] == ["revoked", "valid"]
+        assert [each.state for each in session.people.invites()] == ["revoked", "valid"]
 
 
 @pytest.mark.parametrize("days", [0, 5])
@@ -196,7 +196,7 @@ def test_a_link_that_ends_within_a_week_is_not_used_again(database, tmp_path, mo
     first = link_of(database)
     (file,) = (tmp_path / "state" / "askmeans").iterdir()
     with sessions.open(database) as session:
-        token = session.invite(session.invites()[0].name, role="owner", days=days)
+        token = session.people.invite(session.people.invites()[0].name, role="owner", days=days)
     file.write_text(json.dumps({**json.loads(file.read_text()), "token": token}))
     assert link_of(database).partition("token=")[2] not in (token, first.partition("token=")[2])
 
@@ -217,7 +217,7 @@ def test_a_token_of_an_annotator_is_not_taken_for_the_owner_s(database, tmp_path
     link_of(database)
     (file,) = (tmp_path / "state" / "askmeans").iterdir()
     with sessions.open(database) as session:
-        token = session.invite(session.invites()[0].name, days=30)
+        token = session.people.invite(session.people.invites()[0].name, days=30)
     file.write_text(json.dumps({**json.loads(file.read_text()), "token": token}))
     assert token not in link_of(database)
 
@@ -257,7 +257,7 @@ def test_with_json_logs_no_token_is_made_or_printed(database):
         lines.readline()
         assert re.match(r"page: http://127\.0\.0\.1:\d+/ \(", lines.readline())
     with sessions.open(database) as session:
-        assert session.invites() == []
+        assert session.people.invites() == []
 
 
 def test_exports_are_what_the_command_writes(client, database, tmp_path):
@@ -279,13 +279,13 @@ def test_exports_are_what_the_command_writes(client, database, tmp_path):
 def test_clusters_are_renamed_and_sessions_paused_on_the_page(client, tools):
     token = {"token": tools.token_of(client), "session": client.app.state.context.assignments.mark}
     client.post("/rename", data={**token, "cluster": "0", "name": "tiny"})
-    assert client.app.state.context.session.cluster_names == ["tiny", "large"]
+    assert client.app.state.context.session.groups.names == ["tiny", "large"]
     for cluster, name in [("9", "x"), ("1", "tiny"), ("1", "id")]:
         reply = client.post("/rename", data={**token, "cluster": cluster, "name": name})
         assert (
             'id="said" role="status" class="failed"' in client.get(reply.headers["location"]).text
         )
-    assert client.app.state.context.session.cluster_names == ["tiny", "large"]
+    assert client.app.state.context.session.groups.names == ["tiny", "large"]
     client.post("/pause", data=token)
     assert client.get("/api/status").json()["state"] == "paused"
     client.post("/pause", data={**token, "off": "1"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from askmeans.web.scale import points_of, say, say_fully, slider_step
+from askmeans.web.cards import describe, describe_fully, points_of, slider_step
 
 
 def test_five_points_by_default_on_the_keys_one_to_five():
@@ -29,16 +29,16 @@ def test_a_scale_too_fine_for_keys_is_the_sliders():
 
 
 def test_values_are_said_shortly_and_with_their_word():
-    assert [say(value) for value in (None, 0.0, 1.0, 0.5, 1 / 3)] == [
+    assert [describe(value) for value in (None, 0.0, 1.0, 0.5, 1 / 3)] == [
         "cannot say", "0", "1", "½", "0.33",
     ]  # fmt: skip
-    assert say_fully(0.75, "membership") == "“mostly” (¾)"
-    assert say_fully(0.6, "membership") == "“0.6”"
-    assert say_fully(None, "pairwise") == "“cannot say”"
+    assert describe_fully(0.75, "membership") == "“mostly” (¾)"
+    assert describe_fully(0.6, "membership") == "“0.6”"
+    assert describe_fully(None, "pairwise") == "“cannot say”"
 
 
 def test_a_relative_answer_is_one_side_the_other_or_both():
     points = points_of("relative", None)
     assert [(p.key, p.value) for p in points] == [("1", 1.0), ("2", 0.5), ("3", 0.0)]
-    assert say_fully(1.0, "relative") == "“more like the left”"
-    assert say_fully(None, "relative") == "“cannot say”"
+    assert describe_fully(1.0, "relative") == "“more like the left”"
+    assert describe_fully(None, "relative") == "“cannot say”"

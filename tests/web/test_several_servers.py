@@ -30,7 +30,7 @@ def tokens(pair, postgres_url):  # noqa: ARG001 - the session is made by then
     """Everybody's token, made elsewhere."""
     with sessions.open(postgres_url) as session:
         names = ["ann", "bob", *(f"ann{number}" for number in range(4))]
-        return {name: session.invite(name) for name in names}
+        return {name: session.people.invite(name) for name in names}
 
 
 def test_what_one_server_handed_out_the_other_does_not_and_both_know_what_was_said(pair, tokens):
@@ -73,8 +73,8 @@ def test_a_crowd_at_two_servers_answers_every_question_once(pair, tokens, postgr
         thread.join()
     assert failed == []
     with sessions.open(postgres_url) as session:
-        asked = [receipt.question for receipt in session.history()]
+        asked = [receipt.question for receipt in session.history.answers()]
         assert len(asked) == len(set(asked))
         assert session.status().state == "all done"
-        clients = {event.client for event in session.audit() if event.kind != "invite"}
+        clients = {event.client for event in session.history.audit() if event.kind != "invite"}
         assert clients == {"page from 127.0.0.1"}

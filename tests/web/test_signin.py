@@ -56,7 +56,7 @@ def test_every_route_refuses_whoever_has_no_token(client, stranger, tools):
     paths = [path for path, _ in routes(client.app)]
     assert {"/", "/answer", "/results", "/export/0", "/image/0", "/api/openapi.json"} <= set(paths)
     assert {"/signin", "/healthz"} == OPEN
-    before = session_of(client).last_event
+    before = session_of(client).history.last_event
     stranger.get("/signin")
     form = {"token": tools.token_of(stranger), "annotator": "ann", "question": "1", "key": "k",
             "session": client.app.state.context.assignments.mark, "value": "0.5"}  # fmt: skip
@@ -70,7 +70,7 @@ def test_every_route_refuses_whoever_has_no_token(client, stranger, tools):
         else:
             assert (reply.status_code, reply.headers["location"]) == (303, "/signin"), path
         assert "melon" not in reply.text
-    assert session_of(client).last_event == before
+    assert session_of(client).history.last_event == before
     assert session_of(client).status().leased == 0
 
 
@@ -85,7 +85,7 @@ def test_the_page_that_says_how_to_come_in_tells_nothing_of_the_session(stranger
 
 def test_a_link_sets_a_cookie_and_leads_to_the_address_without_the_token(app, tools):
     with tools.knocking(app) as client:
-        token = app.state.context.session.invite("ann", role="owner")
+        token = app.state.context.session.people.invite("ann", role="owner")
         reply = client.get(f"/find?q=melon&token={token}&x=1%262")
         assert (reply.status_code, reply.headers["location"]) == (303, "/find?q=melon&x=1%262")
         assert token not in reply.headers["location"] + reply.text
@@ -103,7 +103,7 @@ def test_a_link_sets_a_cookie_and_leads_to_the_address_without_the_token(app, to
 
 
 def test_a_link_leads_nowhere_else(client, tools):
-    token = session_of(client).invite("ann")
+    token = session_of(client).people.invite("ann")
     with tools.knocking(client.app) as other:
         for path in ("//evil.example/", "/%2fevil.example", "/%5cevil.example", "/\\evil.example"):
             reply = other.get(f"http://127.0.0.1{path}?token={token}")
@@ -119,7 +119,7 @@ def test_a_wrong_link_leads_to_the_page_that_says_so(stranger):
 
 
 def test_a_token_in_the_address_is_not_taken_by_the_api_nor_from_a_form(client, stranger):
-    token = session_of(client).invite("ann", role="owner")
+    token = session_of(client).people.invite("ann", role="owner")
     assert stranger.get(f"/api/status?token={token}").status_code == 401
     reply = stranger.post("/pause", params={"token": token}, data={"token": token})
     assert reply.headers["location"] == "/signin"
@@ -129,20 +129,20 @@ def test_a_token_in_the_address_is_not_taken_by_the_api_nor_from_a_form(client, 
 @pytest.mark.parametrize("how", ["wrong", "revoked", "expired", "of another session", "digest"])
 def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, tools, how):
     session = app.state.context.session
-    token = session.invite("ann", role="owner")
+    token = session.people.invite("ann", role="owner")
     if how == "wrong":
         token = WRONG
     elif how == "digest":
         token = session._store.invites(session._record.id)[1][0].digest
     elif how == "of another session":
         with sessions.create(app.state.place, [[0.0], [1.0]], n_clusters=2, name="other") as other:
-            token = other.invite("ann", role="owner")
+            token = other.people.invite("ann", role="owner")
     with tools.knocking(app) as client:
         if how in ("revoked", "expired"):
             client.get(f"/?token={token}")
             assert client.get("/help").status_code == 200
             if how == "revoked":
-                session.revoke("ann")
+                session.people.revoke("ann")
             else:
                 with session._store._backend.engine.begin() as connection:
                     connection.execute(text("UPDATE askmeans_invites SET until = 1.0"))
@@ -156,7 +156,7 @@ def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, too
 
 
 def test_programs_sign_in_by_a_header_and_need_no_second_token(client, stranger):
-    headers = {"authorization": f"Bearer {session_of(client).invite('robot')}"}
+    headers = {"authorization": f"Bearer {session_of(client).people.invite('robot')}"}
     (question,) = stranger.post("/api/ask", json={}, headers=headers).json()
     told = {"question": question["id"], "key": "k", "value": 0.5}
     receipt = stranger.post("/api/answers", json=told, headers=headers)
@@ -164,17 +164,17 @@ def test_programs_sign_in_by_a_header_and_need_no_second_token(client, stranger)
 
 
 def test_a_cookie_without_the_pages_own_token_changes_nothing(client):
-    before = session_of(client).last_event
+    before = session_of(client).history.last_event
     assert client.post("/api/ask", json={}).status_code == 403
     assert client.post("/pause", data={"token": WRONG}).status_code == 403
-    assert session_of(client).last_event == before
+    assert session_of(client).history.last_event == before
     assert session_of(client).status().leased == 0
 
 
 def test_the_name_is_the_tokens_whatever_a_form_or_a_program_says(client, tools):
     session = session_of(client)
     session.ask(annotator="bob")
-    before = session.last_event
+    before = session.history.last_event
     form = {"token": tools.token_of(client), "annotator": "bob", "question": "1", "key": "k",
             "session": client.app.state.context.assignments.mark, "value": "0.5"}  # fmt: skip
     for path in ("/answer", "/undo", "/stop", "/renew", "/leave", "/budget"):
@@ -184,11 +184,11 @@ def test_the_name_is_the_tokens_whatever_a_form_or_a_program_says(client, tools)
     for path, body in [("ask", {"annotator": "bob"}), ("answers", told),
                        ("undo", {"annotator": "bob", "key": "k"})]:  # fmt: skip
         assert client.post(f"/api/{path}", json=body, headers=headers).status_code == 403
-    assert session.last_event == before
+    assert session.history.last_event == before
     del form["annotator"]
     assert client.post("/answer", data=form).status_code == 303
     client.cookies.set("askmeans_name", "bob", domain="127.0.0.1")  # as it was before sign-in
-    assert [receipt.annotator for receipt in session.history()] == ["ann"]
+    assert [receipt.annotator for receipt in session.history.answers()] == ["ann"]
     assert "Taken" not in client.get("/history").text
 
 
@@ -202,7 +202,7 @@ OWNERS = [("GET", "/groups"), ("POST", "/rename"), ("POST", "/names"), ("POST", 
 def test_annotators_may_do_nothing_that_is_for_owners(app, tools):
     session = app.state.context.session
     with tools.using(app, "bob", "annotator") as client:
-        before = session.last_event
+        before = session.history.last_event
         form = {"token": tools.token_of(client), "cluster": "0", "name": "x", "n": "3", "row": "0",
                 "session": app.state.context.assignments.mark, "group": "0"}  # fmt: skip
         for way, path in OWNERS:
@@ -210,7 +210,7 @@ def test_annotators_may_do_nothing_that_is_for_owners(app, tools):
             assert reply.status_code == 403, path
             assert "owners" in reply.text
         assert client.post("/answer", data={**form, "value": "new"}).status_code == 403
-        assert session.last_event == before
+        assert session.history.last_event == before
         page = client.get("/").text
         for hidden in ("/groups", "/results"):
             assert f'href="{hidden}"' not in page
@@ -234,14 +234,14 @@ def test_an_annotator_takes_back_no_group_of_an_owner(tmp_path, tools):
     sessions.create(place, [[float(row)] for row in range(6)], **options).close()
     app = create_app(place, settle_seconds=0.0)
     session = app.state.context.session
-    session.add_group("middle", annotator="ann")
+    session.groups.add("middle", annotator="ann")
     with tools.using(app, "bob", "annotator") as client:
         form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark,
-                "key": "k", "event": session.last_regrouping()}  # fmt: skip
+                "key": "k", "event": session.groups.last_change()}  # fmt: skip
         assert client.post("/undo", data=form).status_code == 403
         client.post("/undo", data={**form, "question": "1"})
         client.post("/api/undo", json={"key": "l"}, headers=secret(client))
-    assert session.group_names == ["low", "high", "middle"]
+    assert session.groups.all_names == ["low", "high", "middle"]
 
 
 def test_nobody_uses_up_the_keys_of_others_or_learns_what_they_said_by_one(client, tools):
@@ -262,7 +262,7 @@ def test_nobody_uses_up_the_keys_of_others_or_learns_what_they_said_by_one(clien
             "annotator": "ann", "key": history, "question": receipt.question,
             "event": receipt.event}  # fmt: skip
     client.post("/undo", data=form)
-    assert [given.annotator for given in session.history()] == ["bob", "bob"]
+    assert [given.annotator for given in session.history.answers()] == ["bob", "bob"]
 
 
 def test_what_only_owners_may_do_is_all_that_is_not_listed_for_annotators(client, tools):
@@ -292,7 +292,7 @@ def test_annotators_see_their_own_history_and_the_result_only_where_the_owner_sa
         assert [client.get(path).status_code for path in seen] == [403] * 5
         form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark}
         assert client.post("/stop", data=form).headers["location"] == "/history"
-        session.set_option("annotators_see_results", True)
+        session.settings.set_option("annotators_see_results", True)
         assert {client.get(path).status_code for path in seen} <= {200, 204, 303}
         assert 'href="/results"' in client.get("/").text
         results = client.get("/results").text
@@ -313,7 +313,7 @@ def test_an_annotator_is_not_told_that_some_answers_are_known(tmp_path, tools):
     options = {"n_clusters": 2, "cluster_names": ["low", "high"], "random_state": 0}
     with sessions.create(place, [[float(row)] for row in range(12)], **options) as made:
         known = Answer(round=0, kind="group", items=(11,), cluster=None, repeat=0, value=(0.0, 1.0))
-        made.add_gold([known])
+        made.people.add_gold([known])
     app = create_app(place, settle_seconds=0.0)
     with tools.using(app, "bob", "annotator") as client:
         status = client.get("/api/status").json()
@@ -341,7 +341,7 @@ def test_an_annotator_reads_no_item_that_was_not_shown_to_them(app, tools):
 
         assert seen() == set(mine["items"])
         # By answering what others were asked nobody gets at it, nor answers it.
-        before = session.last_event
+        before = session.history.last_event
         told = {"question": other.id, "kind": "answer", "value": 0.5, "key": "k"}
         assert client.post("/api/answers", json=told, headers=secret(client)).status_code == 403
         assert client.post("/api/answers", json=told | {"kind": "skip", "value": None},
@@ -351,13 +351,13 @@ def test_an_annotator_reads_no_item_that_was_not_shown_to_them(app, tools):
             sent = form | {"question": other.id, "key": "k", "value": "0.5", "change": change}
             assert client.post("/answer", data=sent).status_code == 403
         assert client.get(f"/?question={other.id}").status_code == 404
-        assert session.last_event == before
+        assert session.history.last_event == before
         assert seen() == set(mine["items"])
         # What is an example is shown to all; one's own stays open.
         session.tell(other.id, 1.0, annotator="ann")
         session.tell(mine["id"], 0.0, annotator="bob")
         assert seen() == {*mine["items"], *other.items}
-        session.set_option("annotators_see_results", True)
+        session.settings.set_option("annotators_see_results", True)
         assert seen() == set(range(len(session.rows)))
 
 
@@ -389,7 +389,7 @@ def test_somebody_who_asks_for_too_much_must_wait_and_others_need_not(client, to
     assert "Too many requests" in replies[-1].json()["detail"]
     assert replies[-1].headers["retry-after"] == "1"
     with tools.knocking(client.app) as other:
-        token = session_of(client).invite("bob")
+        token = session_of(client).people.invite("bob")
         headers = {"authorization": f"Bearer {token}"}
         assert other.get("/api/status", headers=headers).status_code == 200
 
@@ -410,7 +410,7 @@ def test_what_is_no_link_is_said_to_be_none(stranger, tools, link):
 
 @pytest.mark.parametrize("link", ["{}", "  {} ", "http://127.0.0.1/?token={}", "x?a=1&token={}#b"])
 def test_a_token_is_taken_bare_or_in_a_link(client, stranger, tools, link):
-    token = session_of(client).invite("bob")
+    token = session_of(client).people.invite("bob")
     stranger.get("/signin")
     form = {"token": tools.token_of(stranger), "link": link.format(token)}
     assert stranger.post("/signin", data=form).status_code == 303

@@ -1,6 +1,6 @@
-"""What is asked of arguments before anything is computed; every refusal is a typed error.
+"""Checks of arguments before anything is computed; every failure is a typed error.
 
-A message names the parameter, the rule, the value received and, where there is one, the remedy.
+A message names the parameter, the rule, the value received and the remedy.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ Matrix = NDArray[np.float64]
 
 LONGEST_NAME = 200
 _TOO_LARGE = 2**63
-_DIGITS = 15  # of a whole number, so that it is exact as a float, too
+_DIGITS = 15  # of an integer that is exact as a float, too
 
 
 def as_matrix(array: ArrayLike, name: str) -> Matrix:
@@ -48,7 +48,7 @@ def as_matrix(array: ArrayLike, name: str) -> Matrix:
 
 
 def check_magnitude(X: NDArray[np.floating], name: str) -> None:
-    """Refuse numbers so large that the squares of their distances, summed, are none any more."""
+    """Refuse numbers so large that the sum of squared distances overflows."""
     largest = float(max(X.max(), -X.min()))
     limit = float(np.sqrt(np.finfo(np.float64).max / (4.0 * X.size)))
     if largest > limit:
@@ -59,7 +59,7 @@ def check_magnitude(X: NDArray[np.floating], name: str) -> None:
 
 
 def check_text(text: str, what: str) -> None:
-    """Refuse text that no file can hold: a lone surrogate is half a character."""
+    """Refuse text that cannot be encoded: a lone surrogate is half a character."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -77,7 +77,7 @@ def check_file(path: Path) -> None:
 
 
 def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.float64]:
-    """What each item weighs; an empty array when all weigh alike, as the kernels want it."""
+    """The weight of each item; an empty array for equal weights, as the kernels expect."""
     if sample_weight is None:
         return np.empty(0)
     try:
@@ -115,9 +115,9 @@ def as_weights(sample_weight: ArrayLike | None, n_items: int) -> NDArray[np.floa
 def check_number(
     value: object, parameter: str, owner: str, *, integer: bool = False, minimum: int = 0
 ) -> None:
-    """Refuse what is not such a number, or is below its minimum; infinity passes for floats.
+    """Refuse values that are not such a number, or below its minimum; floats may be infinite.
 
-    Whole numbers end at 2**63 - 1, as in numpy and SQLite; `check_seed` has no such end.
+    Integers are at most 2**63 - 1, as in numpy and SQLite; `check_seed` has no such limit.
     """
     number = _is_number(value, integer=integer)
     if not (number and value >= minimum and (not integer or value < _TOO_LARGE)):  # type: ignore[operator]  # mypy sees no numbers ABC
@@ -131,25 +131,25 @@ def check_number(
 
 
 def check_seed(value: object, parameter: str, owner: str) -> None:
-    """Refuse what is no whole number from 0; it may be as large as it likes."""
+    """Refuse values that are not integers from 0; they may be arbitrarily large."""
     if not (_is_number(value, integer=True) and value >= 0):  # type: ignore[operator]  # as above
         raise _out_of_range(value, parameter, owner, "[0, inf)", "an int")
 
 
 def check_positive(value: object, parameter: str, owner: str) -> None:
-    """Refuse what is not a number above 0."""
+    """Refuse values that are not numbers above 0."""
     if not (_is_number(value) and 0 < value < np.inf):  # type: ignore[operator]  # as above
         raise _out_of_range(value, parameter, owner, "(0, inf)")
 
 
 def check_share(value: object, parameter: str, owner: str) -> None:
-    """Refuse what is not a number in (0, 1]."""
+    """Refuse values that are not numbers in (0, 1]."""
     if not (_is_number(value) and 0 < value <= 1):  # type: ignore[operator]  # as above
         raise _out_of_range(value, parameter, owner, "(0, 1]")
 
 
 def _is_number(value: object, *, integer: bool = False) -> bool:
-    """Whether it is a number; True and False are none, nor for floats what is too large for one."""
+    """Whether it is a number; not bool, nor an integer too large for a float."""
     number = isinstance(value, Integral if integer else Real) and not isinstance(value, bool)
     if integer or not number:
         return number
@@ -162,21 +162,21 @@ def _is_number(value: object, *, integer: bool = False) -> bool:
 def _out_of_range(
     value: object, parameter: str, owner: str, range_: str, kind: str = "a float"
 ) -> ParameterError:
-    """What is raised for a number that is none, or out of its range."""
+    """The error for a value out of its range."""
     return ParameterError(
         f"The {parameter!r} parameter of {owner} must be {kind} in the range {range_}. "
         f"Got {value!r:.60} instead."
     )
 
 
-def whole_number(text: str) -> int | None:
-    """The number from 0 that a text says in few plain digits; None for any other text (²)."""
+def parse_digits(text: str) -> int | None:
+    """Parse a text of up to 15 ASCII digits; None for any other text (²)."""
     plain = text.isascii() and text.isdigit() and len(text) <= _DIGITS
     return int(text) if plain else None
 
 
 def check_choice(value: object, choices: Iterable[str], parameter: str, owner: str) -> None:
-    """Refuse what is none of the words it may be."""
+    """Refuse values other than these words."""
     if isinstance(value, str) and value in choices:
         return
     words = ", ".join(repr(choice) for choice in choices)

@@ -1,4 +1,4 @@
-"""Files written whole, so that a crash leaves the old one or the new one; files that are broken."""
+"""Files that are replaced atomically, and errors of damaged files."""
 
 import json
 import os
@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["broken_as_value_errors", "parse_json", "whole_file"]
+__all__ = ["atomic_file", "broken_as_value_errors", "parse_json"]
 
 
 def parse_json(text: str) -> Any:
-    """What JSON stands for; a ValueError where it is none, or nested too deeply to be read."""
+    """Parse JSON; a ValueError where it is invalid, or nested too deeply."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -20,10 +20,10 @@ def parse_json(text: str) -> Any:
 
 @contextmanager
 def broken_as_value_errors() -> Iterator[None]:
-    """Readers raise whatever a broken file leads them to; here it is a ValueError or OSError."""
+    """Convert whatever a reader raises for a damaged file to a ValueError; OSErrors stay."""
     try:
         yield
-    except (OSError, ValueError, ImportError):  # the last: a part that is not installed
+    except (OSError, ValueError, ImportError):  # the last: an optional package
         raise
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
@@ -32,15 +32,15 @@ def broken_as_value_errors() -> Iterator[None]:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file beside this one that takes its place in the end; its name is in `file.name`.
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """A temporary file that replaces `path` in the end: a crash leaves the old file or the new one.
 
-    It is always made anew, so that a link somebody laid at its name leads nowhere.
+    Its name is `file.name`. It is always created anew, so that a link planted there has no effect.
     """
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)  # of a crash, or a link: not what it leads to
+    part.unlink(missing_ok=True)  # left by a crash, or a link: removes the link, not its target
     try:
-        with part.open("xb") as file:  # refused where there is anything, a link, too
+        with part.open("xb") as file:  # fails if anything exists there, a link, too
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""Progress bars for answers and for work; silent where there is no terminal and no notebook."""
+"""Progress bars for answers and for work; silent without a terminal or notebook."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,9 +22,9 @@ __all__ = ["answers_bar", "passes_bar", "stage", "work_bar"]
 
 @contextmanager
 def answers_bar(budget: int | None) -> Iterator[Callable[[int], None]]:
-    """Show how many questions were answered, of how many if that is known."""
-    # Not console.is_terminal: FORCE_COLOR makes that true in a pipe. And what an oracle prints to a
-    # file must get there, though the bar has a terminal.
+    """Show the number of answers, and of how many if that is known."""
+    # Not console.is_terminal: FORCE_COLOR makes that true in a pipe. And the output of an oracle
+    # must reach a file although the bar is in a terminal.
     shown = _is_seen()
     redirect = shown and sys.stdout.isatty()
     columns = (TextColumn("answers"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -37,7 +37,7 @@ def answers_bar(budget: int | None) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def work_bar(name: str, total: float) -> Iterator[Callable[[float], None]]:
-    """Show how much of a known amount of work is done, and the time left."""
+    """Show the finished share of a known amount of work, and the time left."""
     columns = (TextColumn(name), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
                TextColumn("left"), TimeRemainingColumn(elapsed_when_finished=True))  # fmt: skip
     with Progress(
@@ -50,7 +50,7 @@ def work_bar(name: str, total: float) -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def passes_bar() -> Iterator[Callable[[float], None]]:
-    """Show which pass over the data it is, and how far; called with the share that is done."""
+    """Show the number of the pass over the data and its finished share, with which it is called."""
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
                TimeElapsedColumn())  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), disable=not _is_seen()) as bar:
@@ -69,7 +69,7 @@ def passes_bar() -> Iterator[Callable[[float], None]]:
 
 @contextmanager
 def stage(name: str, number: int, total: int) -> Iterator[None]:
-    """Show which of several stages is going on, and for how long; the line stays."""
+    """Show the current one of several stages, and its duration; the line stays."""
     columns = (
         SpinnerColumn(finished_text="✓"),
         TextColumn("{task.description}"),
@@ -82,7 +82,7 @@ def stage(name: str, number: int, total: int) -> Iterator[None]:
 
 
 def _is_seen() -> bool:
-    """Whether there is a terminal, or a notebook in which a bar can move in its place."""
+    """Whether there is a terminal, or a notebook that can update a bar."""
     if sys.stderr.isatty():
         return True
     # Without ipywidgets rich would print a line for every move.

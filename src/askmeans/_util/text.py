@@ -6,22 +6,22 @@ from html import escape
 
 __all__ = ["UNSEEN", "as_csv", "csv_cell", "csv_value", "html_table", "is_clean", "printable"]
 
-# What may stand in no name, as a regular expression has it between brackets: control characters,
-# line and paragraph separators, what reverses the direction of writing, spaces without width. (The
+# Characters that are not allowed in names, as a character class: control characters, line and
+# paragraph separators, characters that reverse the direction of writing, spaces without width. (The
 # joiners U+200C and U+200D are part of words and of emoji.)
 UNSEEN = r"\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
 _UNCLEAN = re.compile(rf"[{UNSEEN}\ud800-\udfff]")  # nor lone surrogates, halves of a character
 _UNSAFE = re.compile(rf"(?![\t\n])[{UNSEEN}\ud800-\udfff]")
-# What spreadsheets take for a formula (OWASP's list, full-width forms included); apostrophes in
-# front count, so that `csv_value` can take back exactly what `csv_cell` put there.
+# Beginnings that spreadsheets interpret as a formula (OWASP's list, full-width forms included);
+# leading apostrophes count, so that `csv_value` inverts `csv_cell` exactly.
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def printable(text: str) -> str:
-    r"""The text with everything that a terminal would obey written as an escape.
+    r"""The text with control sequences of terminals escaped; line breaks and tabs stay.
 
-    Line breaks and tabs stay. All that is printed from data goes through here.
+    Everything from data that is printed goes through here.
 
     >>> print(printable("red: \x1b[31m"))
     red: \x1b[31m
@@ -39,7 +39,7 @@ def is_clean(name: str) -> bool:
 
 
 def csv_cell(text: str) -> str:
-    """The text as a cell of a CSV file that no spreadsheet takes for a formula; numbers stay.
+    """The text as a cell of a CSV file that no spreadsheet interprets as a formula; numbers stay.
 
     >>> csv_cell("=1+1"), csv_cell("-1.5"), csv_cell("a")
     ("'=1+1", '-1.5', 'a')
@@ -48,7 +48,7 @@ def csv_cell(text: str) -> str:
 
 
 def csv_value(cell: str) -> str:
-    """What `csv_cell` was given, to the letter.
+    """The inverse of `csv_cell`.
 
     >>> csv_value("'=1+1"), csv_value("'tis")
     ('=1+1', "'tis")
@@ -57,7 +57,7 @@ def csv_value(cell: str) -> str:
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    r"""A table as CSV, lines ending in "\n": texts as `csv_cell` has them, nothing for None.
+    r"""A table as CSV, lines ending in "\n": texts through `csv_cell`, None as an empty cell.
 
     >>> as_csv(["id", "x"], [["=a", 0.5], ["b, c", None]])
     'id,x\n\'=a,0.5\n"b, c",\n'
@@ -67,7 +67,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet might take it for a formula."""
+    """Whether a spreadsheet might interpret it as a formula."""
     return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
 
 
@@ -82,7 +82,7 @@ def _quoted(value: object) -> str:
 def html_table(
     title: str, facts: Iterable[tuple[str, object]], rows: Sequence[Sequence[object]] = ()
 ) -> str:
-    """Facts by name under a title, None left out, and a table whose first row is its header.
+    """A title, named facts without those that are None, and a table with a header row.
 
     >>> html_table("<b>", [("items", 3), ("budget", None)])
     '<p><strong>&lt;b&gt;</strong>: items 3</p>'
@@ -99,5 +99,5 @@ def html_table(
 
 
 def _cell(value: object) -> str:
-    """A value as people read it."""
+    """A value as text, floats with two digits."""
     return escape(f"{value:.2f}" if isinstance(value, float) else str(value))

@@ -1,6 +1,6 @@
 """The commands of the owner: budget, pause, audit, backup, copy, upgrade."""
 
-import dataclasses
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from askmeans.cli.options import Database, SessionOptions, command
-from askmeans.cli.output import say, show_json
+from askmeans.cli.output import say
 
 if TYPE_CHECKING:
     from askmeans.sessions import AuditRecord
@@ -23,49 +23,44 @@ def budget(
     options: SessionOptions,
     number: Annotated[str, typer.Argument(metavar="N", help="Most different questions to answer.")],
 ) -> None:
-    """Allow another number of questions: those answered so far are among them."""
+    """Set the budget: the most questions, those answered so far included."""
     from askmeans.cli.questions import typed_number
 
     with options.open() as session:
-        session.set_budget(typed_number(number, "N"))
+        session.settings.set_budget(typed_number(number, "N"))
         report = session.status()
-        if options.as_json:
-            values = {"answered": report.answered, "budget": report.budget, "state": report.state}
-            show_json(session, values)
-        else:
-            say(f"{report.answered} of a budget of {report.budget} answered; {report.state}.")
+        options.show(
+            session,
+            {"answered": report.answered, "budget": report.budget, "state": report.state},
+            f"{report.answered} of a budget of {report.budget} answered; {report.state}.",
+        )
 
 
 @command
 def pause(
     options: SessionOptions,
-    off: Annotated[bool, typer.Option("--off", help="Hand out questions again.")] = False,
+    off: Annotated[bool, typer.Option("--off", help="Ask questions again.")] = False,
 ) -> None:
-    """Hand out no questions until `askmeans pause --off`; answers are still taken."""
+    """Stop asking questions until `askmeans pause --off`; answers are still accepted."""
     with options.open() as session:
         if off:
-            session.resume()
+            session.settings.resume()
         else:
-            session.pause()
-        if options.as_json:
-            show_json(session, {"paused": not off})
-        else:
-            say("Questions are handed out again." if off else "Paused; answers are still taken.")
+            session.settings.pause()
+        line = "Questions are asked again." if off else "Paused; answers are still accepted."
+        options.show(session, {"paused": not off}, line)
 
 
 @command
 def audit(options: SessionOptions) -> None:
-    """List all events of a session: when, who, from which client, and what."""
+    """List all events of a session: time, person, client, and what was done."""
     with options.open() as session:
-        records = session.audit()
-        if options.as_json:
-            show_json(session, {"events": [dataclasses.asdict(record) for record in records]})
-            return
-        for record in records:
-            say(_event(record, session.group_names))
+        records, names = session.history.audit(), session.groups.all_names
+        events = {"events": [asdict(record) for record in records]}
+        options.show(session, events, *(_event_text(record, names) for record in records))
 
 
-def _event(record: "AuditRecord", names: list[str]) -> str:
+def _event_text(record: "AuditRecord", names: list[str]) -> str:
     """An event in a line; groups by their present names, or as they were added, from 1."""
     from askmeans.cli.questions import FIRST, answer_text
 
@@ -98,9 +93,7 @@ def backup(
     from askmeans.sessions.store import backup_store, shown
 
     say(f"database: {shown(database)}")
-    others = backup_store(database, file.absolute())
-    say(f"backup: {file.absolute()}")
-    _say_others(others)
+    _say_copy("backup", str(file.absolute()), backup_store(database, file.absolute()))
 
 
 @command
@@ -110,19 +103,18 @@ def copy(
         str, typer.Argument(metavar="DST", help="A new file, or a PostgreSQL without sessions.")
     ],
 ) -> None:
-    """Copy all sessions to another database, from SQLite to PostgreSQL or back, without loss."""
+    """Copy all sessions to another database, from SQLite to PostgreSQL or back."""
     from askmeans.sessions.store import copy_store, shown
 
     say(f"database: {shown(database)}")
-    others = copy_store(database, target)
-    say(f"copy: {shown(target)}")
-    _say_others(others)
+    _say_copy("copy", shown(target), copy_store(database, target))
 
 
-def _say_others(files: list[str]) -> None:
-    """The files that a copy refers to."""
-    for path in files:
-        say(f"not in it, keep it, too: {path}")
+def _say_copy(kind: str, place: str, others: list[str]) -> None:
+    """Where the copy is, and the files that it refers to."""
+    say(f"{kind}: {place}")
+    for path in others:
+        say(f"not included, keep it as well: {path}")
 
 
 @command

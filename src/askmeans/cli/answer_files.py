@@ -1,19 +1,18 @@
-"""Files of answers: CSV as `fit` and `export` write it, or what another tool exported.
+"""Files of known answers: CSV as `export` writes it, or what another tool exported.
 
 One row per answer: kind, ids of the items, the cluster and its name, the number of clusters, the
-repeat, the value (empty for "cannot say") and a note. The value of a group question has its shares
-by the groups' numbers (1:1, 0:0.75,1:0.25; none for none of these). A file of one's own needs the
-columns item, cluster and value only, or item and value with the group's name as the value; there a
-value may name groups, and what could be a number or another group's name is refused. Of several
-rows about one question the last of each annotator counts, except rows whose column counts is false;
-a row without an annotator replaces all. Ids are compared to the letter; an apostrophe before
-= + - @, which keeps spreadsheets from computing, is added and removed (`askmeans._util.text`).
+repeat and the value (empty for "cannot say"). The value of a group question has its shares by the
+groups' numbers (1:1, 0:0.75,1:0.25; none for none of these). A file of one's own needs the columns
+item, cluster and value only, or item and value with the group's name as the value; there a value
+may name groups, and what could be a number or another group's name is refused. Of several rows
+about one question the last of each annotator counts, except rows whose column counts is false; a
+row without an annotator replaces all. Ids are compared to the letter; an apostrophe before = + - @,
+which keeps spreadsheets from computing, is removed (`askmeans._util.text`).
 """
 
 import csv
 import io
 import math
-import os
 import re
 import warnings
 from collections.abc import Iterator, Sequence
@@ -21,19 +20,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from askmeans._util.checks import whole_number
-from askmeans._util.files import whole_file
-from askmeans._util.text import as_csv, csv_value
+from askmeans._util.checks import parse_digits
+from askmeans._util.text import csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
-from askmeans.queries import Answer, MembershipQueries, Queries, Question
+from askmeans.queries import ME, Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import (
     combined,
     difference,
     group_of,
-    numbered_text,
     parse_numbered,
     parse_row,
     row_text,
@@ -43,20 +38,18 @@ from askmeans.tables.exchange import read_labels
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["AnswerLog", "read_answers", "session_answers"]
+__all__ = ["read_answers", "session_answers"]
 
 _ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line breaks count
-_COLUMNS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note"]
 _SAME = 1e-4  # the difference of two answers that were rounded
-_UNDONE, _UNSURE = "undone", "cannot say"
 _SHARE = re.compile(r":[\d.e-]+(?:,|$)")  # between the names of a row of shares
 _DEFAULT_NAME = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTALL)
 
 Value = float | tuple[float, ...]
 
 
-def session_answers(session: "Session", file: Path) -> list[Answer]:
-    """The answers in a file, as answers to a session's questions."""
+def session_answers(session: "Session", file: Path, *, by_annotator: bool = False) -> list[Answer]:
+    """The answers in a file to a session's questions: of each annotator, or one per question."""
     if not file.is_file():
         place = "a folder" if file.is_dir() else "nothing"
         raise DataError(
@@ -66,12 +59,12 @@ def session_answers(session: "Session", file: Path) -> list[Answer]:
     if file.suffix.lower() in (".json", ".parquet", ".pq"):
         return _labels_as_answers(session, file)
     ids = session.rows.ids()[: len(session.rows.base)]
-    return read_answers(file, ids, session.group_names)
+    return read_answers(file, ids, session.groups.all_names, by_annotator=by_annotator)
 
 
 def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     """The labels in another tool's file, as answers to the questions that this session asks."""
-    groups = session.group_names  # by their numbers; merged ones have a name together
+    groups = session.groups.all_names  # by their numbers; merged ones have a name together
     rows = {name: row for row, name in enumerate(session.rows.ids())}
     answers = []
     for label in read_labels(path, groups):
@@ -96,12 +89,17 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     return answers
 
 
-def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[Answer]:
-    """The answers in a CSV file about these items and clusters; one per question."""
+def read_answers(
+    path: Path, ids: Sequence[str], names: Sequence[str], *, by_annotator: bool = False
+) -> list[Answer]:
+    """The answers in a CSV file about these items and clusters.
+
+    One per question and annotator, or one per question that combines those of several annotators.
+    """
     reader = _Reader(path=path, rows={name: row for row, name in enumerate(ids)}, names=names)
     kinds = list(KINDS)
     answers: dict[Question, dict[str, Value]] = {}
-    for line, row in _rows(path)[1]:
+    for line, row in _rows(path):
         question, value = reader.answer(row, f"{path}, line {line}")
         if row.get("counts", "").lower() in ("false", "no", "0"):
             continue
@@ -110,70 +108,34 @@ def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[A
         before = values.pop(annotator, None)
         if not annotator:  # of nobody's own: it replaces all
             values = {}
-        if value is not None:
-            values[annotator] = value
-            if before is not None and difference(value, before) > _SAME:
-                new, old = (_text(each, names) for each in (value, before))
-                message = f"{path}, line {line}: {new} replaces {old}, to the same question."
-                warnings.warn(message, AskmeansWarning, stacklevel=2)
-        if values:
-            answers[question] = values
+        values[annotator] = value
+        if before is not None and difference(value, before) > _SAME:
+            new, old = (_text(each, names) for each in (value, before))
+            message = f"{path}, line {line}: {new} replaces {old}, to the same question."
+            warnings.warn(message, AskmeansWarning, stacklevel=2)
+        answers[question] = values
+    listed = sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
+    if by_annotator:
+        return [
+            Answer(round=0, **question._asdict(), value=value, annotator=annotator or ME)
+            for question, values in listed
+            for annotator, value in values.items()
+        ]
     return [
         Answer(round=0, **question._asdict(), value=combined(values.values(), len(names)))
-        for question, values in sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
+        for question, values in listed
     ]
 
 
-class AnswerLog:
-    """The answers to a plan, appended to a CSV file as they come; a later run goes on from it."""
-
-    def __init__(self, path: Path, ids: Sequence[str], names: Sequence[str]) -> None:
-        self.path = path
-        self.ids = ids
-        self.names = names
-
-    def answers(self) -> list[Answer]:
-        """The answers so far."""
-        if not self.path.exists():
-            return []
-        complete, rows = _rows(self.path)
-        if not complete:  # the next row has to begin a line
-            with whole_file(self.path) as file:
-                cells = [[row.get(name, "") for name in _COLUMNS] for _, row in rows]
-                file.write(as_csv(_COLUMNS, cells).encode())
-        return read_answers(self.path, self.ids, self.names)
-
-    def append(self, question: Queries, value: Value | None) -> None:
-        """Write an answer (None: the last one was undone) to the disk before returning."""
-        items = [self.ids[row] for row in question.item_table[0]]
-        cluster = name = ""
-        unsure = value is not None and bool(np.isnan(value).all())
-        if isinstance(question, MembershipQueries):
-            cluster, name = str(question.clusters[0]), self.names[question.clusters[0]]
-        elif isinstance(value, tuple) and not unsure:
-            name = row_text(value, self.names)
-        cell = numbered_text(value) if isinstance(value, tuple) else value
-        row = [
-            question.kind, *(items + [""] * len(_ITEMS))[: len(_ITEMS)], cluster, name,
-            str(len(self.names)), str(question.repeat[0]), "" if unsure else cell,
-            _UNDONE if value is None else _UNSURE if unsure else "",
-        ]  # fmt: skip
-        text = as_csv(_COLUMNS, [row])
-        is_new = not self.path.exists()
-        with self.path.open("a", newline="", encoding="utf-8") as file:
-            file.write(text if is_new else text.partition("\n")[2])
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def _rows(path: Path) -> tuple[bool, list[tuple[int, dict[str, str]]]]:
-    """Whether the file ends in a complete row, and its complete rows with their line numbers."""
+def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
+    """The rows of the file with their line numbers; ids to the letter."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
+        reader = csv.reader(io.StringIO(text, newline=""))
+        header = [name.strip() for name in next(reader, [])]
+        lines = [(reader.line_num, [csv_value(cell) for cell in cells]) for cells in reader]
     except UnicodeDecodeError as error:
         raise DataError(f"{path} must be a CSV file of answers. Got no text.") from error
-    try:
-        header, rows = _table(text)
     except csv.Error as error:
         raise DataError(f"{path} must be a CSV file of answers. Got '{error}'.") from error
     if not {"item", "value"} <= set(header):
@@ -182,40 +144,30 @@ def _rows(path: Path) -> tuple[bool, list[tuple[int, dict[str, str]]]]:
             "(its number) and value (a membership). "
             f"Got {', '.join(header)[:200] or 'none'} instead."
         )
-    complete = text.endswith(("\n", "\r")) and text.count('"') % 2 == 0
-    if not complete and rows and len(rows[-1][1]) < len(set(header)):
-        # A crash while it was written: it was never confirmed.
-        message = f"{path}: the last line is not complete and is left out."
-        warnings.warn(message, AskmeansWarning, stacklevel=2)
-        rows.pop()
-    return complete, rows
-
-
-def _table(text: str) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
-    """Header and rows of a CSV file; rows with their line numbers, ids to the letter."""
-    reader = csv.reader(io.StringIO(text, newline=""))
-    header = [name.strip() for name in next(reader, [])]
     rows = []
-    for cells in reader:
-        values = [csv_value(cell) for cell in cells]
+    for line, values in lines:
+        row = dict(zip(header, values, strict=False))
+        if values and "value" not in row:
+            raise DataError(
+                f"{path}, line {line}: a row must have a cell for each column. Got {len(values)} "
+                f"of {len(header)}; complete the row, or delete it."
+            )
         if values:
-            row = dict(zip(header, values, strict=False))
             ids = {name: row[name] for name in _ITEMS if name in row}
-            stripped = {name: value.strip() for name, value in row.items()}
-            rows.append((reader.line_num, stripped | ids))
-    return header, rows
+            rows.append((line, {name: value.strip() for name, value in row.items()} | ids))
+    return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reader:
-    """Rows of a file as answers about these items and clusters."""
+    """Converts the rows of a file to answers about these items and clusters."""
 
     path: Path
     rows: dict[str, int]  # by the items' ids
     names: Sequence[str]
 
-    def answer(self, row: dict[str, str], where: str) -> tuple[Question, Value | None]:
-        """The question and the answer of a row; None for one undone."""
+    def answer(self, row: dict[str, str], where: str) -> tuple[Question, Value]:
+        """The question and the answer of a row."""
         kind = row.get("kind") or ("membership" if row.get("cluster") else "group")
         if kind not in KINDS:
             raise DataError(
@@ -223,14 +175,12 @@ class _Reader:
             )
         items = ordered(kind, self._items(row, kind, where))
         cluster = self._cluster(row, where) if kind == "membership" else None
-        repeat = whole_number(row.get("repeat") or "0")
+        repeat = parse_digits(row.get("repeat") or "0")
         if repeat is None:
             raise DataError(
                 f"{where}: the repeat must be a number from 0. Got {row['repeat']!r:.60} instead."
             )
         question = Question(kind, items, cluster, repeat)
-        if row.get("note") == _UNDONE:
-            return question, None
         return question, self._shares(row, where) if kind == "group" else _number(row, where)
 
     def _items(self, row: dict[str, str], kind: str, where: str) -> Iterator[int]:
@@ -255,7 +205,7 @@ class _Reader:
     def _shares(self, row: dict[str, str], where: str) -> tuple[float, ...]:
         """The answer to a group question, about as many groups as there were."""
         k = len(self.names)
-        n = whole_number(row.get("clusters") or str(k))
+        n = parse_digits(row.get("clusters") or str(k))
         if n is None or not 1 <= n <= k:
             raise self._other_clusters(row, where)
         value = row.get("value") or "?"
@@ -278,7 +228,7 @@ class _Reader:
     def _cluster(self, row: dict[str, str], where: str) -> int:
         """The cluster's number, from its number or name."""
         k, text = len(self.names), row.get("cluster") or ""
-        number = whole_number(text)
+        number = parse_digits(text)
         if number is None:
             number = group_of(text, self.names)
         if number is None or number >= k:

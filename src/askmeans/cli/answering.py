@@ -2,7 +2,7 @@
 
 import dataclasses
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,25 +15,32 @@ from askmeans.cli.options import (
     Value,
     command,
 )
-from askmeans.cli.output import add_hint, say, show_json, write
+from askmeans.cli.output import add_hint, say
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from askmeans.sessions import Session, Status
 
 __all__ = ["PanelOptions"]
 
-_CONFLICTS = 10  # listed at most
+_MAX_CONFLICTS = 10  # listed
 
 
 @command
 def answer(database: Database, annotator: Annotator = "me", name: Name = None) -> bool:
-    """Answer in the terminal, until nothing is left to ask or you stop (exit code 3)."""
+    """Answer questions in the terminal until none is left, or you stop (exit code 3)."""
     from askmeans.cli.questions import Conversation
+    from askmeans.oracles.console import Terminal
     from askmeans.sessions import SessionState
 
     with SessionOptions(database=database, name=name).open() as session:
-        finished = Conversation(session, annotator, write).run()
+        finished = Conversation(session, annotator, Terminal("suq")).run()
         report = session.status(annotator=annotator)
-        write(f"{report.answered} questions answered; {report.state}.\n")
+        say(f"{report.answered} questions answered; {report.state}.")
         if report.state is SessionState.WAITING:
-            write("".join(f"  {holder}.\n" for holder in report.holders))
+            for holder in report.holders:
+                say(f"  {holder}.")
         return finished
 
 
@@ -43,26 +50,23 @@ def ask(
     n: Annotated[int, typer.Option("-n", "--questions", help="How many at most.")] = 1,
     annotator: Annotator = "me",
 ) -> bool:
-    """Print questions, leased to the annotator for a while."""
-    from askmeans.cli.questions import describe, question_values
+    """Print open questions; they are reserved for the annotator for a while."""
+    from askmeans.cli.questions import card_of, question_values
     from askmeans.sessions import SessionState
 
     with options.open() as session:
         questions = session.ask(n, annotator=annotator)
         report = session.status(annotator=annotator)
-        if options.as_json:
-            listed = [question_values(session, question) for question in questions]
-            holding = [dataclasses.asdict(each) for each in report.holding]
-            values = {"state": report.state, "questions": listed, "holding": holding}
-            show_json(session, values)
-        else:
-            for question in questions:
-                say(f"question {question.id}\n{describe(session, question)}")
-            if not questions:
-                say(f"No question for {annotator}: {report.state}.")
-            if report.state is SessionState.WAITING:
-                for holder in report.holders:
-                    say(f"  {holder}")
+        groups = list(session.groups)
+        lines = [f"question {q.id}\n{card_of(session, q, groups).text}" for q in questions]
+        if not questions:
+            lines.append(f"No question for {annotator}: {report.state}.")
+        if report.state is SessionState.WAITING:
+            lines += [f"  {holder}" for holder in report.holders]
+        listed = [question_values(session, question) for question in questions]
+        holding = [dataclasses.asdict(each) for each in report.holding]
+        values = {"state": report.state, "questions": listed, "holding": holding}
+        options.show(session, values, *lines)
         return bool(questions)
 
 
@@ -73,12 +77,13 @@ def tell(
     value: Value,
     annotator: Annotator = "me",
     key: Annotated[
-        str | None, typer.Option(help="Your key of this answer: twice the same is harmless.")
+        str | None,
+        typer.Option(help="An answer sent twice with one key is kept once."),
     ] = None,
 ) -> None:
-    """Answer a question; the answer is on disk when this returns."""
+    """Answer a question by its number; the answer is on disk when this returns."""
     from askmeans._util.checks import check_name
-    from askmeans.cli.questions import answer_text, is_unsure, required_value, typed_number
+    from askmeans.cli.questions import answer_text, is_unsure, parse_value, typed_number
 
     check_name(annotator, "annotator", "askmeans tell")
     who: dict[str, Any] = {"annotator": annotator, "key": key}
@@ -88,18 +93,19 @@ def tell(
             receipt = session.skip(number, **who)
         else:
             words = "'?' for cannot say, or 'skip'"
-            parsed = required_value(session, session.question(number), text, words)
+            parsed = parse_value(session, session.question(number), text, words)
             if is_unsure(parsed):
                 receipt = session.unsure(number, **who)
             else:
                 receipt = session.tell(number, parsed, **who)
-        if options.as_json:
-            show_json(session, dataclasses.asdict(receipt))
-            return
-        what = "skip" if receipt.kind == "skip" else answer_text(receipt.value, session.group_names)
+        what = (
+            "skip"
+            if receipt.kind == "skip"
+            else answer_text(receipt.value, session.groups.all_names)
+        )
         late = " (late)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
-        say(f"Kept: {what} to question {receipt.question}{late}{again}.")
+        options.show(session, receipt, f"Kept: {what} to question {receipt.question}{late}{again}.")
 
 
 @command
@@ -110,79 +116,67 @@ def undo(
     ] = None,
     annotator: Annotator = "me",
 ) -> None:
-    """Take back the annotator's last answer, and list the questions that makes void."""
-    from askmeans.cli.questions import after_undo
+    """Take back the annotator's last answer."""
+    from askmeans.cli.questions import undo_text
 
     with options.open() as session:
         undone = session.undo(question, annotator=annotator)
-        void = [later.id for later in undone.void]
-        if options.as_json:
-            show_json(
-                session,
-                {
-                    "question": None if undone.question is None else undone.question.id,
-                    "kind": undone.kind,
-                    "value": undone.value,
-                    "void": void,
-                    "reopened": undone.reopened,
-                    "value_now": undone.value_now,
-                },
-            )
-            return
-        say(after_undo(undone, session.group_names))
-        if void:
-            say(f"Questions that followed from it: {', '.join(map(str, void))}. They may not come.")
+        values = {
+            "question": None if undone.question is None else undone.question.id,
+            "kind": undone.kind,
+            "value": undone.value,
+            "reopened": undone.reopened,
+            "value_now": undone.value_now,
+        }
+        options.show(session, values, undo_text(undone, session.groups.all_names))
 
 
 @command
 def status(
     options: SessionOptions,
     annotator: Annotated[
-        str | None, typer.Option(help="Whose state it is; default: anybody's.")
+        str | None, typer.Option(help="State for this annotator; default: for all.")
     ] = None,
 ) -> None:
-    """Show where a session stands: answered, left, rounds, who answered, how many are wrong."""
-    from askmeans.sessions import SessionState, conflicts
-
+    """Show the state of a session: questions answered and left, annotators, expected errors."""
     with options.open() as session:
         report = session.status(annotator=annotator, estimate=True)
-        if options.as_json:
-            show_json(session, dataclasses.asdict(report))
-            return
-        left = report.left
-        budget = "" if report.budget is None else f" of a budget of {report.budget}"
-        low, high = left.minutes
-        say(f"session: {report.name}, {report.state}")
-        say(f"answered: {report.answered}{budget}; imported: {report.held}")
-        say(f"open now: {report.open} (round {report.round}), {report.leased} with an annotator")
-        for holder in report.holders:
-            say(f"  {holder}")
-        say(
-            f"left: {left.low} to {left.high} questions, {low:.0f} to {high:.0f} minutes "
-            f"({left.basis})"
-        )
-        for who, counts in report.annotators.items():
-            each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
-            say(f"  {who}: {each}")
-        if report.expected_wrong is None and report.estimated_error is not None:
-            say(f"estimated error: {report.estimated_error:.3f} ({report.error_basis})")
-        else:
-            say(report.wrong_items)
-        if report.good_enough:
-            say("Good enough: you may stop now; more answers still help.")
-        elif report.settled and report.state is SessionState.ASKING:
-            say("As many items were asked about as planned; more answers still help.")
-        if report.contradictions:
-            say(f"contradictions: {len(report.contradictions)}")
-            names = session.group_names
-            for conflict in report.contradictions[:_CONFLICTS]:
-                text = conflicts.describe(conflict, lambda row: session.item(row).label, names)
-                say(f"  {text}")
-        say(f"clusters: {'; '.join(session.cluster_names)}")
-        if report.suggestion:
-            say(add_hint(report.suggestion, options.database))
-        for note in report.notes:
-            say(f"note: {note}")
+        lines = [] if options.as_json else _status_lines(session, report, options.database)
+        options.show(session, report, *lines)
+
+
+def _status_lines(session: "Session", report: "Status", database: str) -> "Iterator[str]":
+    """Where a session stands, in lines."""
+    from askmeans.sessions import SessionState, conflicts
+
+    left, (low, high) = report.left, report.left.minutes
+    budget = "" if report.budget is None else f" of a budget of {report.budget}"
+    yield f"session: {report.name}, {report.state}"
+    yield f"answered: {report.answered}{budget}; imported: {report.held}"
+    yield f"open now: {report.open} (round {report.round}), {report.leased} with an annotator"
+    yield from (f"  {holder}" for holder in report.holders)
+    minutes = f"{low:.0f} to {high:.0f} minutes"
+    yield f"left: {left.low} to {left.high} questions, {minutes} ({left.basis})"
+    for who, counts in report.annotators.items():
+        each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+        yield f"  {who}: {each}"
+    if report.expected_wrong is None and report.estimated_error is not None:
+        yield f"estimated error: {report.estimated_error:.3f} ({report.error_basis})"
+    else:
+        yield report.wrong_items
+    if report.good_enough:
+        yield "Good enough: you may stop now; more answers still help."
+    elif report.settled and report.state is SessionState.ASKING:
+        yield "As many items were asked about as planned; more answers still help."
+    if report.contradictions:
+        yield f"contradictions: {len(report.contradictions)}"
+        names = session.groups.all_names
+        for conflict in report.contradictions[:_MAX_CONFLICTS]:
+            yield f"  {conflicts.describe(conflict, lambda row: session.item(row).label, names)}"
+    yield f"clusters: {'; '.join(session.groups.names)}"
+    if report.suggestion:
+        yield add_hint(report.suggestion, database)
+    yield from (f"note: {note}" for note in report.notes)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,26 +187,27 @@ class PanelOptions:
         str | None,
         typer.Option("--model", metavar="URL", help="An OpenAI-compatible endpoint to ask."),
     ] = None
-    model_name: Annotated[str | None, typer.Option(help="Which model there.")] = None
+    model_name: Annotated[str | None, typer.Option(help="The model's name there.")] = None
     share: Annotated[
         float | None,
-        typer.Option(help="Part of people's questions about random items, to audit models."),
+        typer.Option(help="Share of people's questions about random items, to audit models."),
     ] = None
     items: Annotated[
         int | None, typer.Option(help="How many items, at random; default: all.", min=1)
     ] = None
-    votes: Annotated[int, typer.Option(help="How often each item is asked about.")] = 1
+    votes: Annotated[int, typer.Option(help="Requests per item; the answer is their mean.")] = 1
     max_cost: Annotated[
         float | None,
-        typer.Option(help="Money to spend at most, earlier runs included; needs --prices."),
+        typer.Option(help="Most money to spend, earlier runs included; needs --prices."),
     ] = None
     max_tokens: Annotated[
-        int | None, typer.Option(help="Tokens to use at most, earlier runs included.")
+        int | None, typer.Option(help="Most tokens to use, earlier runs included.")
     ] = None
     prices: Annotated[
-        str | None, typer.Option(metavar="IN,OUT", help="What a million tokens cost.")
+        str | None,
+        typer.Option(metavar="IN,OUT", help="Prices of a million tokens."),
     ] = None
-    cache: Annotated[Path | None, typer.Option(help="File of raw answers; default: beside DB.")] = (
+    cache: Annotated[Path | None, typer.Option(help="File of raw replies; default: beside DB.")] = (
         None
     )
     concurrency: Annotated[int, typer.Option(help="Requests at a time.")] = 8
@@ -220,17 +215,17 @@ class PanelOptions:
         "OPENAI_API_KEY"
     )
     logprobs: Annotated[
-        bool, typer.Option("--logprobs", help="Take probabilities of answers as shares.")
+        bool, typer.Option("--logprobs", help="Use the probabilities of answers as shares.")
     ] = False
     extra: Annotated[
         str | None,
-        typer.Option(metavar="JSON", help="Sent with every request; null for what is not."),
+        typer.Option(metavar="JSON", help="Sent with every request; null removes an option."),
     ] = None
     again: Annotated[
-        bool, typer.Option("--again", help="Ask about items that the model answered, too.")
+        bool, typer.Option("--again", help="Ask again about items that the model has answered.")
     ] = False
     forecast: Annotated[
-        bool, typer.Option("--forecast", help="Say what it would cost, and ask nothing.")
+        bool, typer.Option("--forecast", help="Print the cost without a request.")
     ] = False
     names: Annotated[
         bool, typer.Option("--names", help="Propose names and descriptions; changes nothing.")
@@ -240,7 +235,7 @@ class PanelOptions:
 
 @command
 def panel(options: PanelOptions) -> bool:
-    """Let a language model answer ahead, and show how much depends on whom."""
+    """Let a language model answer as an adviser; show how far people agree with it."""
     from askmeans.cli.panel import run
 
     return run(options)

@@ -1,6 +1,6 @@
 """The commands about rows, answers and results: add, import, export, predict."""
 
-import dataclasses
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -19,7 +19,7 @@ from askmeans.cli.options import (
     Vectors,
     command,
 )
-from askmeans.cli.output import complain, say, show_json
+from askmeans.cli.output import complain
 
 __all__ = ["PredictOptions"]
 
@@ -32,7 +32,7 @@ def add(
     vectors: Vectors = None,
     embed: Embed = None,
 ) -> None:
-    """Add rows: they get memberships by what the answers taught, and no answer is lost."""
+    """Add rows to a session; they get memberships from the answers so far."""
     from askmeans.cli.predict import recipe_of
     from askmeans.cli.tables import embed_option
     from askmeans.tables import apply_recipe
@@ -51,10 +51,9 @@ def add(
             ids=items.ids if named else None,
         )  # fmt: skip
         count = len(session.rows) - before
-        if options.as_json:
-            show_json(session, {"added": count, "n_items": len(session.rows)})
-        else:
-            say(f"{count} rows added; {len(session.rows)} items now, every answer kept.")
+        n_items = len(session.rows)
+        line = f"{count} rows added; {n_items} items now, every answer kept."
+        options.show(session, {"added": count, "n_items": n_items}, line)
 
 
 @command
@@ -67,18 +66,16 @@ def import_(
         ),
     ],
 ) -> None:
-    """Import known answers: they cost no budget and are not asked."""
+    """Import known answers; they cost no budget, and their questions are not asked."""
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
-        answers = session_answers(session, file)
-        report = session.take_in(answers)
-        if options.as_json:
-            show_json(session, {"read": len(answers), **dataclasses.asdict(report)})
-            return
-        say(f"{report.new} answers imported, {report.there} were there already.")
-        if report.otherwise:
-            say(f"{report.otherwise} had another answer here; those answers stay.")
+        answers = session_answers(session, file, by_annotator=True)
+        report = session.import_answers(answers)
+        lines = [f"{report.new} answers imported, {report.existing} were there already."]
+        if report.conflicting:
+            lines.append(f"{report.conflicting} had another answer here; those answers stay.")
+        options.show(session, {"read": len(answers), **asdict(report)}, *lines)
 
 
 @command
@@ -91,13 +88,13 @@ def export(
     ] = "csv",
     force: Force = False,
 ) -> None:
-    """Write memberships, centres and answers so far, keyed by id."""
+    """Write the memberships, centres and answers so far, keyed by id."""
     from askmeans.cli.export import run
 
     run(options, out, format, force=force)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PredictOptions:
     """The options of `askmeans predict`."""
 
@@ -117,7 +114,7 @@ class PredictOptions:
 
 @command
 def predict(options: PredictOptions) -> None:
-    """Write the memberships of all rows of a file, by what the answers taught; nothing is added."""
+    """Write the memberships of all rows of a file; nothing is added to the session."""
     from askmeans.cli.predict import run
 
     run(options)

@@ -108,11 +108,11 @@ def make_faces_session(database: Path, n: int = 120) -> None:
         ask="group",
         random_state=0,
     ) as session:
-        session.set_option("purpose", _PURPOSE, annotator="demo")
-        session.set_option("guidelines", _GUIDELINES, annotator="demo")
+        session.settings.set_option("purpose", _PURPOSE, annotator="demo")
+        session.settings.set_option("guidelines", _GUIDELINES, annotator="demo")
         for mood, column in enumerate(faces.memberships.T):
             for row in np.argsort(-column, kind="stable")[:_EXAMPLES].tolist():
-                session.pin(mood, row, annotator="demo")
+                session.groups.pin(mood, row, annotator="demo")
 
 
 def shape_of(numbers: Floats) -> Shape:

@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans.cli.options import SessionOptions
-from askmeans.cli.output import say, show_json
+from askmeans.cli.output import complain, say
 from askmeans.cli.tables import check_unused, write_text
-from askmeans.exceptions import ParameterError
+from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.store import stem_of
-from askmeans.sessions.tables import Table, result_tables, tables_as_json
+from askmeans.sessions.tables import Table, result_tables, stored_answers, tables_as_json
 from askmeans.tables.exchange import (
     LabelledItem,
     argilla_records,
@@ -30,18 +30,41 @@ _TOOLS = ("label-studio", "argilla", "huggingface")  # formats of other tools
 
 
 def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
+    """Write the result so far; of a session that this version cannot open, the answers."""
+    try:
+        _write_result(options, out, format, force=force)
+    except StoreVersionError as error:
+        if format in _TOOLS:
+            raise
+        table = stored_answers(options.database, options.name)  # refuses another schema, too
+        complain(f"warning: {error}")
+        file = Path(f"{_stem(options, out)}.answers.{format}")
+        check_unused([file], force=force)
+        if format == "json":
+            write_text(json.dumps({"answers": table.records()}, indent=1) + "\n", file)
+        else:
+            _write(table, file)
+        path = str(file.absolute())
+        say(json.dumps({"files": {"answers": path}}) if options.as_json else f"answers: {path}")
+
+
+def _stem(options: SessionOptions, out: Path | None) -> Path:
+    """What the files' names begin with."""
+    name, stem = options.name, out or stem_of(options.database)
+    if name is None or out is not None:
+        return stem
+    if Path(name).name != name:
+        raise ParameterError(
+            "The files are named after the session, so its name must be a file's. "
+            f"Got {name!r}; name the files with --out."
+        )
+    return stem.with_name(f"{stem.name}-{name}")
+
+
+def _write_result(options: SessionOptions, out: Path | None, format: str, *, force: bool) -> None:  # noqa: A002 - the option's name
     """Write the result so far."""
-    name = options.name
     with options.open() as session:
-        stem = out or stem_of(options.database)
-        if name is not None and out is None:
-            if Path(name).name != name:
-                raise ParameterError(
-                    "The files are named after the session, so its name must be a file's. "
-                    f"Got {name!r}; name the files with --out."
-                )
-            stem = stem.with_name(f"{stem.name}-{name}")
-        files = _files(stem, format)
+        files = _files(_stem(options, out), format)
         check_unused(list(files.values()), force=force)
         result = session.result()
         if format in _TOOLS:
@@ -51,26 +74,23 @@ def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) 
         else:
             for name, table in result_tables(session, result).items():
                 _write(table, files[name])
-        _say(session, result, files, as_json=options.as_json)
-
-
-def _say(session: Session, result: SessionResult, files: dict[str, Path], *, as_json: bool) -> None:
-    """What was written, and how far the session is."""
-    if as_json:
         paths = {key: str(path.absolute()) for key, path in files.items()}
-        show_json(session, {"complete": result.complete, "basis": result.basis, "files": paths})
-        return
-    say(
-        f"{len(result.memberships)} items, {result.n_queries} answers; {result.state}, "
-        f"{result.missing.low} to {result.missing.high} questions left."
-    )
+        values = {"complete": result.complete, "basis": result.basis, "files": paths}
+        written = [f"{key}: {path}" for key, path in paths.items()]
+        options.show(session, values, *_result_lines(result), *written)
+
+
+def _result_lines(result: SessionResult) -> list[str]:
+    """How far the session is."""
+    n_items = len(result.memberships)
+    lines = [f"{n_items} items, {result.n_queries} answers; {result.state}, "
+             f"{result.missing.low} to {result.missing.high} questions left."]  # fmt: skip
     if result.expected_wrong is not None:
-        n_items, band = len(result.memberships), result.expected_wrong_band
-        say(expected_wrong_text(result.expected_wrong, n_items, band))
+        band = result.expected_wrong_band
+        lines.append(expected_wrong_text(result.expected_wrong, n_items, band))
     if result.without_answers:
-        say(result.without_answers)
-    for key, path in files.items():
-        say(f"{key}: {path.absolute()}")
+        lines.append(result.without_answers)
+    return lines
 
 
 def _files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the option's name
@@ -98,7 +118,7 @@ def _write(table: Table, path: Path) -> None:
     if path.suffix == ".csv":
         write_text(table.to_csv(), path)
         return
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         _frame(table).to_parquet(file, index=False)
 
 
@@ -127,16 +147,16 @@ def _write_for_tool(
     else:
         import pyarrow.parquet as pq
 
-        with whole_file(files["records"]) as file:
+        with atomic_file(files["records"]) as file:
             pq.write_table(huggingface_table(items, groups), file)
 
 
 def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
     """Every item with what people see, its memberships and its answers."""
     groups = list(result.cluster_names)
-    names = session.group_names
+    names = session.groups.all_names
     answers: dict[int, dict[str, dict[str, float]]] = {}
-    for receipt in session.history():
+    for receipt in session.history.answers():
         if receipt.kind == "skip" or receipt.question is None or receipt.value is None:
             continue
         question = session.question(receipt.question)

@@ -1,7 +1,6 @@
 """`askmeans fit`: a data file in; memberships, centres and a summary out."""
 
 import json
-import sys
 import warnings
 from dataclasses import asdict, fields, replace
 from pathlib import Path
@@ -11,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_name, check_number
-from askmeans.cli.fit_questions import Files, Job, Outcome, answered
-from askmeans.cli.options import comma_list
+from askmeans.cli.fit_answers import Job, Outcome, outcome_of
+from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import say
 from askmeans.cli.start import FitOptions
-from askmeans.cli.tables import read_with, write_frames, write_text
+from askmeans.cli.tables import check_unused, read_with, write_frames, write_text
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.fuzzy.model import check_enough_items
@@ -33,6 +32,8 @@ __all__ = ["run"]
 
 Floats = NDArray[np.float64]
 
+_TABLES = ("memberships.csv", "centers.csv")
+_SUMMARY, _PICTURE = "summary.json", "png"
 _ENDS = {
     "interrupted": "Stopped before all was asked",
     "budget": "The budget is spent",
@@ -42,23 +43,17 @@ _ENDS = {
 
 def run(options: FitOptions) -> bool:
     """Read, ask, write; False when the person interrupted it."""
-    if (options.scheduler, options.memory, options.top) != (None, None, None):
-        raise ParameterError(
-            "--scheduler, --memory and --top must be left out with --engine memory. Got one of "
-            "them; use --engine disk, dask or gpu."
-        )
+    others = [name for name in changed_options(options) if name in ("scheduler", "memory", "top")]
+    refuse_options(others, "with --engine memory; they are of --engine disk, dask or gpu")
     job, columns = _prepared(replace(options, expert=options.expert or "console"))
     if not options.as_json:
         say(listed_columns(columns))
-    outcome = answered(job)
-    centers = weighted_centers(job.X, outcome.memberships, job.spec.fuzzifier)
-    _write(job, outcome, centers)
-    summary = outcome.summary
-    summary["columns"] = [asdict(column) for column in columns]
-    summary["files"] = job.files.written(plot=options.plot)
-    if options.plot:
-        _draw(job.files.picture, job.X, outcome)
-    write_text(json.dumps(summary, indent=2) + "\n", job.files.summary)
+    outcome = outcome_of(job)
+    summary = outcome.summary | {
+        "columns": [asdict(column) for column in columns],
+        "files": {name: str(path) for name, path in _write(job, outcome).items()},
+    }
+    write_text(json.dumps(summary, indent=2) + "\n", job.file(_SUMMARY))
     _report(options, summary)
     if outcome.failure is not None:
         raise outcome.failure
@@ -70,8 +65,8 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     questions = options.questions
     values = {field.name: getattr(questions, field.name, None) for field in fields(PlanSpec)}
-    values |= {"n_clusters": options.n_clusters, "repeats": options.repeats}
-    values["ask"] = questions.ask or default_ask(questions.strategy)
+    values |= {"n_clusters": options.n_clusters, "strategy": options.strategy, "repeats": 1}
+    values["ask"] = questions.ask or default_ask(options.strategy)
     spec = PlanSpec.checked("askmeans fit", **values)
     table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)
@@ -90,12 +85,21 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
     names = _cluster_names(options, spec, truth)
     if spec.ask not in SIMILARITIES:  # which number clusters in an order of their own
         _name_in_warnings(names)
-    files = Files.of(options)
-    files.check(force=options.force, plot=options.plot)
     X = items.features.astype(np.float64)
     check_enough_items(len(X), options.n_clusters, "askmeans fit")
-    job = Job(options=options, spec=spec, items=items, X=X, names=names, truth=truth, files=files)
+    job = Job(options=options, spec=spec, items=items, X=X, names=names, truth=truth)
+    files = [job.file(ending) for ending in (*_TABLES, _SUMMARY, *[_PICTURE] * options.plot)]
+    check_unused(files, force=options.force or _stopped_before(job))
     return job, columns
+
+
+def _stopped_before(job: Job) -> bool:
+    """Whether the existing results are those of a run that was stopped."""
+    try:
+        summary = json.loads(job.file(_SUMMARY).read_text())
+        return summary["stopped"] in ("interrupted", "budget")
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
 def _label_column(options: FitOptions, frame: "pd.DataFrame") -> str | None:
@@ -152,19 +156,25 @@ def _name_in_warnings(names: list[str]) -> None:
     warnings.showwarning = with_cluster_names
 
 
-def _write(job: Job, outcome: Outcome, centers: Floats) -> None:
-    """Memberships keyed by id, and centres in the data's own units, as equation (4) has them."""
+def _write(job: Job, outcome: Outcome) -> dict[str, Path]:
+    """Memberships keyed by id, centres in the data's own units, as equation (4) has them."""
     import pandas as pd
 
     names, recipe = outcome.names, job.items.recipe
     table = pd.DataFrame(without_traces(outcome.memberships), columns=pd.Index(names))
     table.insert(0, "id" if "id" not in names else "id_", job.items.ids)
-    write_frames([table], job.files.memberships)
+    files = dict(zip(("memberships", "centers"), map(job.file, _TABLES), strict=True))
+    write_frames([table], files["memberships"])
     middle, width = recipe.units
     features = recipe.feature_names
+    centers = weighted_centers(job.X, outcome.memberships, job.spec.fuzzifier)
     table = pd.DataFrame(centers * width + middle, columns=pd.Index(features))
     table.insert(0, "cluster" if "cluster" not in features else "cluster_", names)
-    write_frames([table], job.files.centers)
+    write_frames([table], files["centers"])
+    if job.options.plot:
+        files["picture"] = job.file(_PICTURE)
+        _draw(files["picture"], job.X, outcome)
+    return files
 
 
 def _draw(path: Path, X: Floats, outcome: Outcome) -> None:
@@ -187,7 +197,7 @@ def _draw(path: Path, X: Floats, outcome: Outcome) -> None:
 def _report(options: FitOptions, summary: dict[str, Any]) -> None:
     """Print the summary: JSON on standard output, or a few lines."""
     if options.as_json:
-        sys.stdout.write(json.dumps(summary) + "\n")
+        say(json.dumps(summary))
         return
     say(
         f"{summary['n_items']} items, {summary['n_clusters']} clusters, "

@@ -1,7 +1,6 @@
 """`askmeans fit --engine disk`, `dask` or `gpu`: files beyond memory, clustered unasked."""
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,12 +10,12 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
 from askmeans._util.progress import passes_bar
-from askmeans.cli.options import comma_list
+from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, say
 from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import check_unused, workers, write_frames, write_text
 from askmeans.estimators import FuzzyKMeans
-from askmeans.exceptions import DataError, ParameterError
+from askmeans.exceptions import DataError
 from askmeans.fuzzy.arrays import even_rows
 from askmeans.fuzzy.engines.cuda import check_card
 from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
@@ -25,6 +24,8 @@ from askmeans.tables.encoders import Scaling
 
 __all__ = ["run_large"]
 
+_USED = frozenset({"engine", "scheduler", "memory", "top", "out", "force", "as_json", "features",
+                   "metric", "scale", "fuzzifier", "seed"})  # fmt: skip
 _SAMPLE = 20_000  # rows that scaling and filling in are learnt from
 
 
@@ -37,8 +38,8 @@ class Scaled:
     def __call__(self, items: NDArray[np.floating]) -> NDArray[np.floating]:
         """The block in its float type."""
         columns = zip(self.scalings, items.T, strict=True)
-        done = [scaling(np.asarray(column, np.float64))[:, 0] for scaling, column in columns]
-        return np.stack(done, axis=1).astype(items.dtype)
+        scaled = [scaling(np.asarray(column, np.float64)) for scaling, column in columns]
+        return np.hstack(scaled).astype(items.dtype)
 
 
 def run_large(options: FitOptions) -> None:
@@ -77,7 +78,7 @@ def run_large(options: FitOptions) -> None:
     }
     write_text(json.dumps(summary, indent=2) + "\n", files["summary.json"])
     if options.as_json:
-        sys.stdout.write(json.dumps(summary) + "\n")
+        say(json.dumps(summary))
         return
     if left_out:
         complain(f"left out, no numbers: {', '.join(left_out)}.")
@@ -88,15 +89,14 @@ def run_large(options: FitOptions) -> None:
 
 def _check(options: FitOptions) -> None:
     """Refuse what this engine has no use for."""
-    q = options.questions
-    asking = (q.budget, options.answers, q.levels, q.ask, q.names)
-    asks = any(value is not None for value in asking) or options.plot or options.repeats != 1
-    if asks or options.expert not in (None, "none"):
-        raise ParameterError(
-            f"With --engine {options.engine} nobody is asked: --expert, --ask, --budget, "
-            "--repeats, --levels, --answers, --names and --plot must be left out. Got one of "
-            "them; askmeans init and predict (or ActiveFuzzyKMeans) ask about such data."
-        )
+    wrong = [name for name in changed_options(options) if name not in _USED]
+    if options.expert == "none":
+        wrong.remove("expert")
+    refuse_options(
+        wrong,
+        f"with --engine {options.engine}: columns of numbers are clustered, and nobody is asked "
+        "(askmeans init and predict, or ActiveFuzzyKMeans, ask about such data)",
+    )
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     if options.engine == "gpu":
         check_card()
@@ -105,22 +105,6 @@ def _check(options: FitOptions) -> None:
             "The data of --engine dask must be Parquet, which workers read by parts. Got "
             f"{options.data}; use --engine disk."
         )
-    table = options.table
-    unused = {
-        "--id": table.id,
-        "--text": table.text,
-        "--image": table.image,
-        "--embed": table.embed,
-        "--vectors": table.vectors,
-        "--show": table.show,
-        "--missing": "drop" if table.missing == "drop" else None,
-    }
-    for name, value in unused.items():
-        if value:
-            raise ParameterError(
-                f"{name} must be left out with --engine {options.engine}, which clusters columns "
-                f"of numbers in the file's order. Got {value!r} instead."
-            )
 
 
 def _columns(options: FitOptions) -> tuple[list[str], list[str]]:

@@ -1,12 +1,12 @@
-"""The commands about groups: groups, rename."""
+"""The command about groups: list, add, merge, rename, describe and remove them."""
 
-import dataclasses
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from askmeans.cli.options import Annotator, SessionOptions, command
-from askmeans.cli.output import add_hint, say, show_json
+from askmeans.cli.output import add_hint, say
 from askmeans.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -15,26 +15,23 @@ if TYPE_CHECKING:
 __all__ = ["GroupChanges"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChanges:
-    """The changes of groups, in the order they are made."""
+    """The changes of groups, in the order they are made; groups go by number or name."""
 
     add: Annotated[str | None, typer.Option(help="Add a group of this name.")] = None
     merge: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="Merge the second group into the first, by number or name."),
+        tuple[str, str] | None, typer.Option(help="Merge the second group into the first.")
     ] = None
     rename: Annotated[
         tuple[str, str] | None, typer.Option(help="A group, by number or name, and its new name.")
     ] = None
     describe: Annotated[
-        tuple[str, str] | None,
-        typer.Option(help="A group, by number or name, and a line on what belongs there."),
+        tuple[str, str] | None, typer.Option(help="A group, and a line on what belongs there.")
     ] = None
-    remove: Annotated[
-        str | None,
-        typer.Option(help="Remove a group, by number or name: its items are in none."),
-    ] = None
+    remove: Annotated[str | None, typer.Option(help="Remove a group: its items are in none.")] = (
+        None
+    )
     undo: Annotated[
         bool, typer.Option("--undo", help="Take back the last group added, merged or removed.")
     ] = False
@@ -42,34 +39,32 @@ class GroupChanges:
 
 @command
 def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator = "me") -> None:
-    """List the groups; add, merge, remove, rename, describe them at any time: no answer is lost."""
-    from askmeans.cli.questions import after_undo, numbered
+    """List, add, merge, rename, describe and remove groups at any time; no answer is lost."""
+    from askmeans.cli.questions import numbered, undo_text
 
     with options.open() as session:
         _change(session, changes, annotator)
         if changes.undo:
-            undone = session.undo(event=session.last_regrouping(), annotator=annotator)
+            undone = session.undo(event=session.groups.last_change(), annotator=annotator)
             if not options.as_json:
-                say(after_undo(undone, session.group_names))
+                say(undo_text(undone, session.groups.all_names))
         result, status = session.result(), session.status()
         sizes = result.memberships.sum(axis=0).tolist()
-        if options.as_json:
-            listed = [
-                {**dataclasses.asdict(group), "number": number, "size": size}
-                for (number, group), size in zip(numbered(session), sizes, strict=True)
-            ]
-            suggested = {"suggested_clusters": status.suggested_clusters,
-                         "suggestion": status.suggestion}  # fmt: skip
-            show_json(session, {"groups": listed, **suggested})
-            return
-        if result.without_answers:
-            say(result.without_answers)
+        listed, lines = [], [result.without_answers] if result.without_answers else []
         for (number, group), size in zip(numbered(session), sizes, strict=True):
+            listed.append({**asdict(group), "number": number, "size": size})
             count = "" if result.basis == "nothing" else f": about {size:.0f} items"
             about = f"; {group.description}" if group.description else ""
-            say(f"  {number}  {group.name}{count}{about}")
+            lines.append(f"  {number}  {group.name}{count}{about}")
         if status.suggestion:
-            say(add_hint(status.suggestion, options.database))
+            lines.append(add_hint(status.suggestion, options.database))
+        suggested = status.suggested_clusters
+        values = {
+            "groups": listed,
+            "suggested_clusters": suggested,
+            "suggestion": status.suggestion,
+        }
+        options.show(session, values, *lines)
 
 
 def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
@@ -77,7 +72,7 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
     from askmeans.cli.questions import group_number, listed_groups
 
     if changes.add is not None:
-        session.add_group(changes.add, annotator=annotator)
+        session.groups.add(changes.add, annotator=annotator)
     if changes.merge is not None:
         into, other = (group_number(session, text) for text in changes.merge)
         if into == other:
@@ -86,40 +81,19 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
                 f"--merge must have two different groups among {listed_groups(session)}. "
                 f"Got {first!r:.60} and {second!r:.60} instead."
             )
-        session.merge_groups(into, other, annotator=annotator)
+        session.groups.merge(into, other, annotator=annotator)
     if changes.rename is not None:
-        _rename(session, *changes.rename, annotator=annotator)
+        group, name = changes.rename
+        number = group_number(session, group)
+        others = [other.name for other in session.groups if other.number != number]
+        if name.strip() in (*others, "id"):
+            raise ParameterError(
+                "NAME must be no other group's and not 'id', which is a column of every export. "
+                f"Got {name!r:.60}; the groups are {listed_groups(session)}."
+            )
+        session.groups.rename(number, name, annotator=annotator)
     if changes.describe is not None:
         group, text = changes.describe
-        session.describe(group_number(session, group), text, annotator=annotator)
+        session.groups.describe(group_number(session, group), text, annotator=annotator)
     if changes.remove is not None:
-        session.remove_group(group_number(session, changes.remove), annotator=annotator)
-
-
-@command
-def rename(
-    options: SessionOptions,
-    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group's number or name.")],
-    text: Annotated[str, typer.Argument(metavar="NAME", help="Its new name.")],
-) -> None:
-    """Rename a group."""
-    with options.open() as session:
-        _rename(session, group, text)
-        if options.as_json:
-            show_json(session, {"cluster_names": session.cluster_names})
-        else:
-            say(f"clusters: {'; '.join(session.cluster_names)}")
-
-
-def _rename(session: "Session", text: str, name: str, *, annotator: str = "me") -> None:
-    """Rename the typed group."""
-    from askmeans.cli.questions import group_number, listed_groups
-
-    number = group_number(session, text)
-    others = [group.name for group in session.groups if group.number != number]
-    if name.strip() in (*others, "id"):
-        raise ParameterError(
-            "NAME must be no other group's and not 'id', which is a column of every export. "
-            f"Got {name!r:.60}; the groups are {listed_groups(session)}."
-        )
-    session.rename(number, name, annotator=annotator)
+        session.groups.remove(group_number(session, changes.remove), annotator=annotator)

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 from askmeans._util.checks import check_positive, check_seed
 from askmeans._util.progress import stage
 from askmeans.cli.options import comma_list
-from askmeans.cli.output import say, show_json, typed_database
+from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
 from askmeans.cli.tables import DataFile, read_candidates, read_with
 from askmeans.sessions import Session, create
@@ -30,24 +30,23 @@ def run(options: InitOptions) -> None:
         items = read_with(
             replace(options.table, id=id_column), table, comma_list(options.table.show)
         )
-    if not options.as_json:
-        say(f"database: {shown(options.database)}")
+    if not options.session.as_json:
+        say(f"database: {shown(options.session.database)}")
         say(listed_columns(items.recipe.columns))
     with stage("grouping and saving", 4, INIT_STAGES):
         session = create(
-            options.database,
+            options.session.database,
             items,
             n_clusters=n_clusters,
             cluster_names=comma_list(questions.names),
             ask=questions.ask,
-            strategy=questions.strategy,
             budget=questions.budget,
             target=target,
             levels=questions.levels,
             annotations=annotations,
             fuzzifier=questions.fuzzifier,
             random_state=questions.seed,
-            name=options.name,
+            name=options.session.name or "main",
         )
     with session:
         _report(options, session, len(items.ids), items.recipe.columns)
@@ -57,42 +56,37 @@ def _report(options: InitOptions, session: Session, n: int, columns: list[Column
     """Print what the session will take."""
     from askmeans.sessions.results import expected
 
-    forecast = expected(session.config.make_strategy(), n, session.config)
-    count = None if forecast is None else forecast.n_queries
-    if count is not None and session.config.budget is not None:
-        count = min(count, session.config.budget)
-    answers = None if count is None else count * session.config.annotations
-    minutes = None if answers is None else answers * options.seconds_per_question / 60.0
-    rounds = None if forecast is None else forecast.n_rounds
-    error = None if forecast is None else forecast.expected_error
-    if options.as_json:
-        show_json(
-            session,
-            {
-                "n_items": n,
-                "n_clusters": session.config.n_clusters,
-                "features": session.config.feature_names,
-                "columns": [asdict(column) for column in columns],
-                "scale": options.table.scale,
-                "strategy": session.config.strategy,
-                "questions": count,
-                "rounds": rounds,
-                "minutes": minutes,
-                "expected_error": error,
-                "cluster_names": session.cluster_names,
-            },
-        )
-        return
-    say(f"session: {session.name}, {n} items, {session.config.n_clusters} clusters")
-    say(f"scale: {options.table.scale}")
-    if count is None:
-        say("No forecast for this strategy.")
+    config, per_question = session.config, options.seconds_per_question
+    forecast = expected(config.make_strategy(), n, config)
+    lines = [f"session: {session.name}, {n} items, {config.n_clusters} clusters",
+             f"scale: {options.table.scale}"]  # fmt: skip
+    count = minutes = rounds = error = None
+    if forecast is None:
+        lines.append("No forecast for so few items.")
     else:
-        say(
+        count, rounds, error = forecast.n_queries, forecast.n_rounds, forecast.expected_error
+        count = count if config.budget is None else min(count, config.budget)
+        minutes = count * config.annotations * per_question / 60.0
+        lines.append(
             f"expect about {count} questions in {rounds} rounds, {minutes:.0f} minutes at "
-            f"{options.seconds_per_question:g} seconds a question"
+            f"{per_question:g} seconds a question"
         )
-    if session.config.ask not in SIMILARITIES:
-        say(f"clusters: {'; '.join(session.cluster_names)}")
-    database = typed_database(options.database)
-    say(f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)")
+    if config.ask not in SIMILARITIES:
+        lines.append(f"clusters: {'; '.join(session.groups.names)}")
+    database = typed_database(options.session.database)
+    lines.append(
+        f"next: askmeans serve {database} (in the browser), or askmeans answer {database} (here)"
+    )
+    values = {
+        "n_items": n,
+        "n_clusters": config.n_clusters,
+        "features": config.feature_names,
+        "columns": [asdict(column) for column in columns],
+        "scale": options.table.scale,
+        "questions": count,
+        "rounds": rounds,
+        "minutes": minutes,
+        "expected_error": error,
+        "cluster_names": session.groups.names,
+    }
+    options.session.show(session, values, *lines)

@@ -9,9 +9,9 @@ import functools
 import inspect
 import os
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,10 +19,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand
 
+from askmeans.exceptions import ParameterError
+
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "comma_list", "command"]
+__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "changed_options",
+           "comma_list", "command", "refuse_options"]  # fmt: skip
 
 STOPPED = 3  # exit code of a run that was interrupted, or had nothing to ask
 VARIABLE = "ASKMEANS_DB"
@@ -31,7 +34,7 @@ PORT = 8420
 HEADINGS = {  # of `askmeans --help`, and the commands below each in their order
     "Start": ("demo", "plan", "fit", "init", "serve"),
     "Answer": ("answer", "ask", "tell", "undo", "status", "panel"),
-    "Groups": ("groups", "rename"),
+    "Groups": ("groups",),
     "People": ("invite", "agreement", "adjudicate", "gold", "pseudonym"),
     "Data": ("add", "import", "export", "predict"),
     "Admin": ("budget", "pause", "audit", "backup", "copy", "upgrade"),
@@ -63,22 +66,21 @@ Value = Annotated[
 ]
 
 # Options.
-Name = Annotated[str | None, typer.Option(help="The session, where DB has several.")]
+Name = Annotated[str | None, typer.Option(help="The session's name, where DB has several.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Annotator = Annotated[str, typer.Option(help="Who answers or decides.")]
+Annotator = Annotated[str, typer.Option(help="Name of the annotator.")]
 Clusters = Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")]
 AskName = Literal["group", "membership", "similarity", "pairwise", "relative"]
 Ask = Annotated[
     AskName | None,
     typer.Option(
-        help="The kind of question: to which group an item belongs (the default, except with the "
-        "paper's strategies), how much it belongs to one cluster, or how similar items are; "
-        "'pairwise' compares two at a time only, 'relative' asks which of two an item is more like."
+        help="The kind of question. group: to which group does an item belong (the default, but "
+        "with the paper's strategies); membership: how much does it belong to one cluster; "
+        "similarity: how similar are two or three items; pairwise: two only; relative: which of "
+        "two is an item more like."
     ),
 ]
-Budget = Annotated[
-    int | None, typer.Option(help="Most different questions to answer; default: no limit.")
-]
+Budget = Annotated[int | None, typer.Option(help="Most questions to answer; default: no limit.")]
 Id = Annotated[
     str | None, typer.Option(help="Column that names the items; default: the row number.")
 ]
@@ -99,15 +101,13 @@ Embed = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FUNCTION",
-        help="The encoder of texts or images: package.module:function, wordllama, or "
+        help="Encoder of texts or images: package.module:function, wordllama, or "
         "COLUMN=FUNCTION for each.",
     ),
 ]
 Reader = Annotated[
     Literal["disk", "dask"],
-    typer.Option(
-        "--engine", help="Who reads DATA: this machine, or 'dask': a cluster reads Parquet."
-    ),
+    typer.Option("--engine", help="disk: this machine reads DATA; dask: a cluster reads Parquet."),
 ]
 Scheduler = Annotated[
     str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
@@ -115,10 +115,10 @@ Scheduler = Annotated[
 Seconds = Annotated[float, typer.Option(help="Time per answer, for the forecast in minutes.")]
 Out = Annotated[
     Path | None,
-    typer.Option(help="Where results are written, without ending; default: beside DATA or DB."),
+    typer.Option(help="Path of the results without ending; default: beside DATA or DB."),
 ]
-Top = Annotated[int | None, typer.Option(help="Write only so many strongest groups per item.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite results.")]
+Top = Annotated[int | None, typer.Option(help="Write only this many strongest groups per item.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing results.")]
 Port = Annotated[int, typer.Option(help="The page's port; 0 for any that is free.")]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open the page in a browser.")]
 
@@ -142,6 +142,17 @@ class SessionOptions:
         with sessions.open(self.database, self.name) as session:
             yield session
 
+    def show(self, session: "Session", values: Any, *lines: str) -> None:
+        """Print the values, a mapping or a record, as JSON where that is asked for, else lines."""
+        from askmeans.cli.output import json_text, say
+
+        if self.as_json:
+            if is_dataclass(values) and not isinstance(values, type):
+                values = asdict(values)
+            lines = (json_text({"database": session.url, "session": session.name, **values}),)
+        for line in lines:
+            say(line)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
@@ -151,12 +162,12 @@ class TableOptions:
     show: Annotated[
         str | None, typer.Option(help="Columns that people see, a,b,c; default: all.")
     ] = None
-    text: Annotated[
-        list[str] | None, typer.Option(help="Column of running text; may be given several times.")
-    ] = None
+    text: Annotated[list[str] | None, typer.Option(help="Column of running text; repeatable.")] = (
+        None
+    )
     image: Annotated[
         list[str] | None,
-        typer.Option(help="Column with paths of images; may be given several times."),
+        typer.Option(help="Column with paths of images; repeatable."),
     ] = None
     vectors: Vectors = None
     embed: Embed = None
@@ -177,10 +188,6 @@ class TableOptions:
 class QuestionOptions:
     """What decides which questions are asked, in a fit as in a session."""
 
-    strategy: Annotated[
-        Literal["auto", "stratified", "two-phase", "sequential", "two-clusters"],
-        typer.Option(help="How questions are chosen; the last three are the paper's, of fit only."),
-    ] = "auto"
     ask: Ask = None
     budget: Budget = None
     levels: Annotated[int | None, typer.Option(help="Number of points of the answers' scale.")] = (
@@ -244,6 +251,25 @@ def _value(kind: Any, name: str, values: dict[str, Any]) -> Any:
         return values[name]
     parts = {field.name: _value(field.type, field.name, values) for field in fields(kind)}
     return kind(**parts)  # type: ignore[operator]  # a class
+
+
+def changed_options(record: Any) -> list[str]:
+    """The options of a record that differ from their defaults, by the names of their fields."""
+    names = []
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if is_dataclass(value):
+            names += changed_options(value)
+        elif field.default is not MISSING and value != field.default:
+            names.append(field.name)
+    return names
+
+
+def refuse_options(names: Sequence[str], why: str) -> None:
+    """Refuse options that have no effect, if there are any."""
+    if names:
+        typed = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise ParameterError(f"{typed} must be left out {why}. Got {typed}; leave it out.")
 
 
 def comma_list(text: str | None) -> list[str] | None:

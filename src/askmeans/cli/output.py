@@ -2,33 +2,16 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from askmeans._util.text import printable
 
-if TYPE_CHECKING:
-    from askmeans.sessions import Session
-
-__all__ = [
-    "add_hint",
-    "complain",
-    "plain",
-    "say",
-    "say_database",
-    "show_json",
-    "typed_database",
-    "write",
-]
+__all__ = ["add_hint", "complain", "json_text", "plain", "say", "say_database", "typed_database"]
 
 
 def say(text: str) -> None:
     """A line on standard output, at once."""
-    write(text + "\n")
-
-
-def write(text: str) -> None:
-    """Text on standard output, at once."""
-    sys.stdout.write(printable(text))
+    sys.stdout.write(printable(f"{text}\n"))
     sys.stdout.flush()
 
 
@@ -57,9 +40,9 @@ def add_hint(suggestion: str, database: str) -> str:
     return f"{suggestion} Add one: askmeans groups {typed_database(database)} --add NAME"
 
 
-def show_json(session: "Session", values: dict[str, Any]) -> None:
-    """One JSON object, the database and the session first."""
-    say(json.dumps({"database": session.url, "session": session.name, **plain(values)}))
+def json_text(values: dict[str, Any]) -> str:
+    """An object as one line of JSON."""
+    return json.dumps(plain(values))
 
 
 def plain(value: Any) -> Any:

@@ -1,8 +1,8 @@
 """`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
 
-import dataclasses
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,18 +11,17 @@ import numpy as np
 from askmeans._util.files import parse_json
 from askmeans._util.progress import answers_bar
 from askmeans.cli.answering import PanelOptions
-from askmeans.cli.output import complain, say, show_json, typed_database
+from askmeans.cli.output import complain, typed_database
 from askmeans.cli.questions import numbered
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.llm import ModelOracle, model_client
-from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import Caller, Limits
 from askmeans.llm.client import ModelClient
+from askmeans.llm.cost import CachedClient, Limits, ModelCost, ReplyCache
 from askmeans.llm.names import NameProposer
-from askmeans.llm.prompts import Prompts
+from askmeans.llm.prompts import PICTURES, Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
-from askmeans.sessions import Group, ModelScore, PanelReport, Session
+from askmeans.sessions import AdviserScore, Group, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
@@ -31,35 +30,37 @@ __all__ = ["run"]
 ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
 
 _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
-_PICTURES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp"})
 
 
 def run(options: PanelOptions) -> bool:
     """Do what the options ask for; False where it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
-            session.set_option("audit_share", float(options.share))
+            session.settings.set_option("audit_share", float(options.share))
         if options.url is None:
             if options.names or options.forecast:
                 raise ParameterError(
                     "--names and --forecast need a model. Got none; add --model URL "
                     "--model-name NAME."
                 )
-            _show_panel(session, session.panel(), (), as_json=options.session.as_json)
+            _show_panel(options, session, ())
             return True
         client = _client(options)
         if options.names:
-            _propose(session, client, options)
+            _propose(options, session, client)
             return True
         oracle = _oracle(session, client, options)
         rows = _rows(session, client.name, options)
         if options.forecast or not options.session.as_json:
-            _show_forecast(session, oracle, rows, as_json=options.session.as_json)
+            queries = GroupQueries(np.array(rows, dtype=np.int64), len(session.groups))
+            cost = oracle.forecast(queries)
+            values = {"items": len(rows), "forecast": asdict(cost)}
+            line = f"{len(rows)} items to ask {oracle.name} about: {_cost_text(cost)}"
+            options.session.show(session, values, line)
         if options.forecast:
             return True
         stopped = _answer_ahead(session, oracle, rows)
-        cost = oracle.spent, oracle.spent_in_all
-        _show_panel(session, session.panel(), cost, as_json=options.session.as_json)
+        _show_panel(options, session, (oracle.spent, oracle.spent_in_all))
         return not stopped
 
 
@@ -108,10 +109,10 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
 
 def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
     """The instructions of the model: those that people read now."""
-    texts = session.options
+    texts = session.settings.options
     guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
-    pinned = [session.pinned(group.number) for group in groups]
+    pinned = [session.groups.pinned(group.number) for group in groups]
     return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
 
 
@@ -141,27 +142,16 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
     """An item as people see it, with its picture."""
     shown = shown_item(session.item(row))
     file = session.rows.image_file(row)
-    if file is not None and file.suffix.lower() in _PICTURES:
+    if file is not None and file.suffix.lower() in PICTURES:
         shown["picture"] = file
     return shown
 
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
     """The items to ask the model about: random ones first, without those it answered."""
-    order = session.audit_order()
-    known = {} if options.again else session.model_answers().get(model, {})
+    order = session.advisers.audit_order()
+    known = {} if options.again else session.advisers.answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
-
-
-def _show_forecast(
-    session: Session, oracle: ModelOracle, rows: list[int], *, as_json: bool
-) -> None:
-    """Print the cost of asking about these."""
-    forecast = oracle.forecast(GroupQueries(np.array(rows, dtype=np.int64), len(session.groups)))
-    if as_json:
-        show_json(session, {"items": len(rows), "forecast": dataclasses.asdict(forecast)})
-        return
-    say(f"{len(rows)} items to ask {oracle.name} about: {_in_words(forecast)}")
 
 
 def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
@@ -169,7 +159,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
-            groups = session.groups  # people may add, merge, name and pin while it goes on
+            groups = list(session.groups)  # people may add, merge, name and pin while it goes on
             oracle.prompts = _prompts(session, groups)
             queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
             try:
@@ -183,7 +173,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
                 for row, shares, has_answer in zip(part, answers.tolist(), reached, strict=True)
                 if has_answer and row not in failed  # what failed is asked again next time
             }
-            session.add_model_answers(oracle.name, _about_present_groups(session, values))
+            session.advisers.add(oracle.name, _about_present_groups(session, values))
             advance(len(part))
             if isinstance(cause, Exception):
                 raise cause
@@ -198,7 +188,7 @@ def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> boo
 
 
 def _what_is_left(oracle: ModelOracle, left: int) -> str:
-    """The cost of the cards that are left, by the mean of those answered."""
+    """The cost of the items that are left, by the mean of those answered."""
     spent = oracle.spent_in_all
     more = ""
     if spent.calls and spent.money is not None:
@@ -206,7 +196,7 @@ def _what_is_left(oracle: ModelOracle, left: int) -> str:
     elif spent.calls:
         tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
         more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
-    return f"The {left} cards left{more}; with a larger budget the same command goes on from here."
+    return f"The {left} items left{more}; with a larger budget the same command goes on from here."
 
 
 def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
@@ -227,78 +217,65 @@ def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswe
     """Answers without those about a group that was taken back: they are asked for again."""
     present = {group.number for group in session.groups}
     others = {j for row in answers.values() for j in row or ()} - present
-    gone = {j for j in others if session.group_number(j) is None}  # not merged with another
+    gone = {j for j in others if session.groups.find(j) is None}  # not merged with another
     return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
 
 
-def _propose(session: Session, client: ModelClient, options: PanelOptions) -> None:
-    """Print names that the groups might have; nobody is renamed."""
+def _propose(options: PanelOptions, session: Session, client: ModelClient) -> None:
+    """Print names that the groups might have; no group is renamed."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
-    caller = Caller(client, cache, limits)
-    groups = session.groups
-    proposer = NameProposer(caller, group_samples(session, groups), session.options["guidelines"])
+    cached = CachedClient(client, cache, limits)
+    groups = list(session.groups)
+    guidelines = session.settings.options["guidelines"]
+    proposer = NameProposer(cached, group_samples(session, groups), guidelines)
     if options.forecast:
-        forecast = proposer.forecast()
-        if options.session.as_json:
-            show_json(session, {"forecast": dataclasses.asdict(forecast)})
-        else:
-            say(f"names for {len(groups)} groups: {_in_words(forecast)}")
+        cost = proposer.forecast()
+        line = f"names for {len(groups)} groups: {_cost_text(cost)}"
+        options.session.show(session, {"forecast": asdict(cost)}, line)
         return
     proposals = [(groups[each.group], each) for each in proposer.propose()]
     now = {group.number: number for number, group in numbered(session)}  # some may have been merged
-    proposals = [(group, each) for group, each in proposals if group.number in now]
-    if options.session.as_json:
-        listed = [
-            {"group": now[group.number], "now": group.name, "name": each.name,
-             "description": each.description}
-            for group, each in proposals
-        ]  # fmt: skip
-        show_json(session, {"proposals": listed, "cost": dataclasses.asdict(caller.spent)})
-        return
-    say(f"asked: {_in_words(caller.spent)}")
+    listed, lines = [], [f"asked: {_cost_text(cached.spent)}"]
     for group, each in proposals:
-        say(f"{now[group.number]} {group.name} -> {each.name}: {each.description}")
-    say(
+        if group.number in now:
+            number, name, about = now[group.number], each.name, each.description
+            listed.append({"group": number, "now": group.name, "name": name, "description": about})
+            lines.append(f"{number} {group.name} -> {name}: {about}")
+    lines.append(
         "Nothing was changed. Accept or change them: "
         f"askmeans groups {typed_database(options.session.database)} "
         "--rename GROUP NAME --describe GROUP TEXT"
     )
+    options.session.show(session, {"proposals": listed, "cost": asdict(cached.spent)}, *lines)
 
 
-def _show_panel(
-    session: Session, report: PanelReport, cost: Sequence[ModelCost], *, as_json: bool
-) -> None:
+def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
     """Print the costs of this run and of all, if any, and how much depends on whom."""
-    if as_json:
-        values = dataclasses.asdict(report) | {"cost": None, "cost_in_all": None}
-        costs = [dataclasses.asdict(each) for each in cost]
-        values |= dict(zip(("cost", "cost_in_all"), costs, strict=False))
-        show_json(session, values)
-        return
-    for each, when in zip(cost, ("asked", "with earlier runs"), strict=False):
-        if when == "asked" or each.calls > cost[0].calls:
-            say(f"{when}: {_in_words(each)}")
-    for name, score in report.models.items():
-        for line in _lines(name, score):
-            say(line)
-    if not report.models:
-        say("No language model has answered; --model URL --model-name NAME lets one.")
-    say(
+    report, lines = session.advisers.report(), []
+    for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
+        if when == "asked" or each.calls > costs[0].calls:
+            lines.append(f"{when}: {_cost_text(each)}")
+    for name, score in report.advisers.items():
+        lines += _score_lines(name, score)
+    if not report.advisers:
+        lines.append("No language model has answered; --model URL --model-name NAME lets one.")
+    lines.append(
         f"People answered {report.people} of {report.items} items; "
-        f"{report.decided_by_models:.0%} of the items are in their group because of models."
+        f"{report.decided_by_advisers:.0%} of the items are in their group because of models."
     )
     if report.would_change is not None:
-        say(f"People would still change about {rounded(report.would_change)} items.")
+        lines.append(f"People would still change about {rounded(report.would_change)} items.")
     if report.to_check:
         shown = ", ".join(session.item(row).id for row in report.to_check)
-        say(f"The most doubtful: {shown}")
-    for note in report.notes:
-        say(note)
+        lines.append(f"The least certain items: {shown}")
+    cost, cost_in_all = [asdict(each) for each in costs] or (None, None)
+    values = {**asdict(report), "cost": cost, "cost_in_all": cost_in_all}
+    options.session.show(session, values, *lines, *report.notes)
 
 
-def _lines(name: str, score: ModelScore) -> Iterator[str]:
+def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
     """What a model's answers are worth, in words."""
     agreed = "not compared with people yet"
     if score.agreement is not None:
@@ -309,19 +286,19 @@ def _lines(name: str, score: ModelScore) -> Iterator[str]:
         low, high = score.audit_band
         yield (
             f"  on {score.audited} random items it is {score.audit_error:.2f} off "
-            f"(between {low:.2f} and {high:.2f} in 19 cases of 20)"
+            f"({low:.2f} to {high:.2f} with 95 % confidence)"
         )
     if score.confusions:
         listed = ", ".join(f"{c.said} for {c.group} ({c.items})" for c in score.confusions[:3])
-        yield f"  says {listed}"
+        yield f"  answers {listed}"
 
 
-def _in_words(cost: ModelCost) -> str:
+def _cost_text(cost: ModelCost) -> str:
     """A cost in words."""
     money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
     failed = "" if not cost.failed else f" ({cost.failed} more failed)"
-    guessed = "" if not cost.estimated else f", {cost.estimated} of them estimated"
+    estimated = "" if not cost.estimated else f", {cost.estimated} of them estimated"
     return (
         f"{cost.calls} requests{failed}, {cost.tokens_in} tokens read and {cost.tokens_out} "
-        f"written{guessed}{money}; {cost.remembered} answers remembered"
+        f"written{estimated}{money}; {cost.remembered} answers remembered"
     )

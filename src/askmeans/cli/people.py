@@ -1,7 +1,7 @@
 """The commands about people and their answers: invite, agreement, adjudicate, gold, pseudonym."""
 
-import dataclasses
 import math
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -17,7 +17,6 @@ from askmeans.cli.options import (
     Value,
     command,
 )
-from askmeans.cli.output import say, show_json
 from askmeans.exceptions import AnswerError
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @command
 def invite(
     options: SessionOptions,
-    person: Annotated[str | None, typer.Argument(metavar="[NAME]", help="Who is invited.")] = None,
+    person: Annotated[str | None, typer.Argument(metavar="NAME", help="Whom to invite.")] = None,
     role: Annotated[
         Literal["owner", "annotator"], typer.Option(help="What they may do.")
     ] = "annotator",
@@ -45,50 +44,53 @@ def invite(
         typer.Option(help="The page's address, for the link; default: where it was served last."),
     ] = None,
 ) -> None:
-    """Make a link for one person; without NAME, list all with their last use."""
+    """Create a link for one person; without NAME, list all invitations."""
     if revoke is not None and person is not None:
         raise typer.BadParameter("expected DB and --revoke NAME, without another name")
     with options.open() as session:
         if revoke is not None:
-            _show_invites(session, session.revoke(_revoked(session, revoke)), options)
+            _show_invites(options, session, session.people.revoke(_revoked(session, revoke)))
         elif person is None:
-            _show_invites(session, session.invites(), options)
+            _show_invites(options, session, session.people.invites())
         else:
             from askmeans.sessions.served import recall
 
             served = recall(session)
             address = address or (served.address if served else f"http://127.0.0.1:{PORT}")
-            token = session.invite(person, role=role, days=days)
-            link, until = f"{address.rstrip('/')}/?token={token}", session.invites()[-1].until
-            if options.as_json:
-                show_json(session, {"link": link, "until": until})
-                return
-            say(link)
-            say(f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
-                "It is not shown again.")  # fmt: skip
+            token = session.people.invite(person, role=role, days=days)
+            link, until = (
+                f"{address.rstrip('/')}/?token={token}",
+                session.people.invites()[-1].until,
+            )
+            lines = [
+                link,
+                f"For {person}, {role}, until {_time(until)}; whoever has it comes in as {person}. "
+                "It is not shown again.",
+            ]
             if urlsplit(address).hostname in _LOOPBACK:
-                say("It works on this machine only. For others: serve with --public-host, or add "
-                    "--address https://NAME here.")  # fmt: skip
+                lines.append(
+                    "It works on this machine only. For others: serve with --public-host, or add "
+                    "--address https://NAME here."
+                )
+            options.show(session, {"link": link, "until": until}, *lines)
 
 
-def _show_invites(session: "Session", invites: "list[Invite]", options: SessionOptions) -> None:
+def _show_invites(options: SessionOptions, session: "Session", invites: "list[Invite]") -> None:
     """Invitations, one in a line."""
-    if options.as_json:
-        show_json(session, {"invites": [dataclasses.asdict(one) for one in invites]})
-        return
+    lines = []
     for one in invites:
         used = "never used" if one.used is None else f"last used {_time(one.used)}"
-        say(
+        lines.append(
             f"{one.number}  {one.name}  {one.role}  {one.state}  until {_time(one.until)}  {used}  "
             f"(by {one.made_by})"
         )
-    if not invites:
-        say("Nobody is invited yet: askmeans invite DB NAME")
+    values = {"invites": [asdict(one) for one in invites]}
+    options.show(session, values, *(lines or ["No invitations yet: askmeans invite DB NAME"]))
 
 
 def _revoked(session: "Session", text: str) -> int | str:
     """The person of this name; else the invitation of this number."""
-    names = {one.name for one in session.invites()}
+    names = {one.name for one in session.people.invites()}
     return int(text) if text not in names and text.isascii() and text.isdigit() else text
 
 
@@ -102,33 +104,28 @@ def agreement(
     options: SessionOptions,
     n: Annotated[int, typer.Option("-n", "--questions", help="How many to list at most.")] = 10,
 ) -> None:
-    """Show how well people agree, who differs from whom, and on which questions."""
+    """Show how well people agree, by person, pair and group, and the questions they disagree on."""
     with options.open() as session:
-        report, listed = session.agreement(), session.disagreements(n)
-        if options.as_json:
-            questions = [dataclasses.asdict(each) for each in listed]
-            show_json(session, {**dataclasses.asdict(report), "disagreements": questions})
-            return
-        if math.isnan(report.alpha):
-            say(f"Nothing to compare yet: {report.questions} questions have several answers.")
-            return
-        say(f"Krippendorff's alpha: {report.alpha:.3f}, of {report.questions} questions")
-        for title, alphas in (("person", report.by_person), ("group", report.by_group)):
-            for who, alpha in alphas.items():
-                if not math.isnan(alpha):
-                    say(f"  {title} {who}: {alpha:.3f}")
-        for pair in report.pairs:
-            one, other = pair.people
-            say(f"  {one} and {other}: {pair.difference:.2f} apart, {pair.questions} questions")
-        for each in listed:
-            say(_disagreement(session, each))
+        report, listed = session.people.agreement(), session.people.disagreements(n)
+        lines = [f"Nothing to compare yet: {report.questions} questions have several answers."]
+        if not math.isnan(report.alpha):
+            lines = [f"Krippendorff's alpha: {report.alpha:.3f}, of {report.questions} questions"]
+            for title, alphas in (("person", report.by_person), ("group", report.by_group)):
+                known = {who: alpha for who, alpha in alphas.items() if not math.isnan(alpha)}
+                lines += [f"  {title} {who}: {alpha:.3f}" for who, alpha in known.items()]
+            for pair in report.pairs:
+                people = " and ".join(pair.people)
+                lines.append(f"  {people}: {pair.difference:.2f} apart, {pair.questions} questions")
+            lines += [_disagreement_text(session, each) for each in listed]
+        values = {**asdict(report), "disagreements": [asdict(each) for each in listed]}
+        options.show(session, values, *lines)
 
 
-def _disagreement(session: "Session", each: "Disagreement") -> str:
+def _disagreement_text(session: "Session", each: "Disagreement") -> str:
     """A question that people answered differently, in a line."""
     from askmeans.cli.questions import answer_text
 
-    names = session.cluster_names
+    names = session.groups.names
     items = ", ".join(session.item(row).label for row in each.items)
     answers = [f"{who}: {answer_text(value, names)}" for who, value in each.answers.items()]
     decided = "" if each.decided is None else f"; decided: {answer_text(each.decided, names)}"
@@ -139,30 +136,28 @@ def _disagreement(session: "Session", each: "Disagreement") -> str:
 def adjudicate(
     options: SessionOptions, question: QuestionNumber, value: Value, annotator: Annotator = "me"
 ) -> None:
-    """Decide a question that people answered differently: the decision counts instead.
+    """Decide a question on which people disagree; the decision counts instead of the answers.
 
     VALUE is as in tell; 'back' takes a decision back.
     """
-    from askmeans.cli.questions import is_unsure, required_value, typed_number
+    from askmeans.cli.questions import is_unsure, parse_value, typed_number
 
     with options.open() as session:
         number, text = typed_number(question, "QUESTION"), value.strip()
         decision = None
         if text.lower() != "back":
             words = "as in `askmeans tell`, or 'back'"
-            decision = required_value(session, session.question(number), text, words)
+            decision = parse_value(session, session.question(number), text, words)
             if is_unsure(decision):
                 raise AnswerError(
                     "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "
                     f"Got {text!r:.60} instead."
                 )
-        receipt = session.adjudicate(number, decision, annotator=annotator)
-        if options.as_json:
-            show_json(session, dataclasses.asdict(receipt))
-        elif decision is None:
-            say("Taken back; the answers count again.")
-        else:
-            say("Decided; it counts instead of the answers.")
+        receipt = session.people.adjudicate(number, decision, annotator=annotator)
+        line = "Decided; it counts instead of the answers."
+        options.show(
+            session, receipt, "Taken back; the answers count again." if decision is None else line
+        )
 
 
 @command
@@ -171,37 +166,38 @@ def gold(
     file: Annotated[
         Path | None,
         typer.Argument(
-            metavar="[FILE]", help="A CSV of known answers: item (an id) and value (a group)."
+            metavar="FILE", help="A CSV of known answers: item (an id) and value (a group)."
         ),
     ] = None,
     feedback: Annotated[
         bool | None,
         typer.Option(
-            "--feedback/--no-feedback", help="Whether people see the known answer afterwards."
+            "--feedback/--no-feedback", help="Whether people see the known answer after theirs."
         ),
     ] = None,
 ) -> None:
-    """Mix questions with known answers with the others, unmarked; show how people answered them."""
+    """Add questions with known answers, unmarked, and show how people answered them."""
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
-        report = None if file is None else session.add_gold(session_answers(session, file))
+        report = None if file is None else session.people.add_gold(session_answers(session, file))
         if feedback is not None:
-            session.set_option("gold_feedback", feedback)
-        scores = session.gold_report()
-        if options.as_json:
-            people = {who: dataclasses.asdict(score) for who, score in scores.items()}
-            added = {} if report is None else dataclasses.asdict(report)
-            show_json(session, {**added, "people": people})
-            return
+            session.settings.set_option("gold_feedback", feedback)
+        scores = session.people.gold_report()
+        values, lines = {"people": {who: asdict(score) for who, score in scores.items()}}, []
         if report is not None:
-            say(f"{report.new} gold questions added, {report.there} were there already.")
-            if report.otherwise:
-                say(f"{report.otherwise} were there with another answer, which stays.")
+            values = asdict(report) | values
+            lines.append(
+                f"{report.new} gold questions added, {report.existing} were there already."
+            )
+            if report.conflicting:
+                lines.append(f"{report.conflicting} were there with another answer, which stays.")
         for who, score in scores.items():
-            say(f"  {who}: {score.questions} gold questions, {score.difference:.2f} off on average")
+            count, off = score.questions, score.difference
+            lines.append(f"  {who}: {count} gold questions, {off:.2f} off on average")
         if not scores:
-            say("Nobody has answered a gold question yet.")
+            lines.append("No gold question has been answered yet.")
+        options.show(session, values, *lines)
 
 
 @command
@@ -213,10 +209,8 @@ def pseudonym(
     ] = None,
     annotator: Annotator = "me",
 ) -> None:
-    """Replace a person's name in a session's log and exports, and log that it was done."""
+    """Replace a person's name in the log and the exports of a session."""
     with options.open() as session:
-        new = session.pseudonymize(person, pseudonym, annotator=annotator)
-        if options.as_json:
-            show_json(session, {"name": new})
-        else:
-            say(f"Called {new} from now on; files that were exported or backed up before are not.")
+        new = session.people.pseudonymize(person, pseudonym, annotator=annotator)
+        line = f"Called {new} from now on; files that were exported or backed up before are not."
+        options.show(session, {"name": new}, line)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_number
 from askmeans._util.progress import work_bar
 from askmeans.cli.data import PredictOptions
-from askmeans.cli.output import complain, say, show_json
+from askmeans.cli.output import complain
 from askmeans.cli.tables import (
     ROW,
     DataFile,
@@ -110,10 +110,8 @@ def run(options: PredictOptions) -> None:
             if options.engine == "dask":  # whose workers write a folder
                 out.parent.mkdir(parents=True, exist_ok=True)
             n_rows = _write(table, function, file.path, out)
-        if options.session.as_json:
-            show_json(session, {"n_items": n_rows, "file": str(out.absolute())})
-        else:
-            say(f"{n_rows:,} items, {len(function.names)} groups: {out.absolute()}")
+        line = f"{n_rows:,} items, {len(function.names)} groups: {out.absolute()}"
+        options.session.show(session, {"n_items": n_rows, "file": str(out.absolute())}, line)
 
 
 def _predicted(

@@ -7,41 +7,30 @@ keeps the number from 0 that it was made with; here, as on the page, the present
 import dataclasses
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.cli.output import complain
 from askmeans.exceptions import (
     AnswerError,
-    AskmeansError,
     ParameterError,
     SessionError,
     StoreError,
 )
-from askmeans.oracles.console import (
-    help_text,
-    leads,
-    parse_reply,
-    parse_side,
-    replies_text,
-    show_values,
-    wording,
-)
-from askmeans.queries.values import group_of, parse_row, row_text
-from askmeans.sessions import Group, Question, Session, SessionState, Undone
+from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
+from askmeans.queries.values import group_of, row_text
+from askmeans.sessions import Group, Question, Session, Undone
 
-__all__ = ["Conversation", "after_undo", "answer_text", "describe", "group_number", "is_unsure",
-           "listed_groups", "numbered", "parse_value", "question_values", "required_value",
-           "typed_number"]  # fmt: skip
+__all__ = ["FIRST", "Conversation", "answer_text", "card_of", "group_number", "is_unsure",
+           "listed_groups", "numbered", "parse_value", "question_values", "typed_number",
+           "undo_text"]  # fmt: skip
 
-_ENDING = "s to skip, u to undo the last answer, q to stop. Every answer is saved at once."
-FIRST = 1  # number of the first group, here and on the page
 _UNDONE = {  # changes of groups
-    "group": "The group is gone again.",
-    "merge": "The groups are two again.",
-    "remove": "The group is there again.",
+    "group": "The group is removed again.",
+    "merge": "The groups are separate again.",
+    "remove": "The group is back.",
 }
 _FORMS = {
     "relative": "a or b, whichever the first is more like, 'both'",
@@ -50,33 +39,37 @@ _FORMS = {
 }
 
 
-def describe(session: Session, question: Question) -> str:
-    """A question as people read it: its items, the groups, and what is asked."""
-    text = ""
-    for lead, row in zip(leads(question.kind, len(question.items)), question.items, strict=True):
+def card_of(session: Session, question: Question, groups: Sequence[Group]) -> Card:
+    """A question as the terminal shows it, with these groups to choose from."""
+    items = []
+    for row in question.items:
         item = session.item(row)
-        parts = [part for part in (item.text, item.image, show_values(item.fields.items())) if part]
-        text += f"  {lead}item {item.id}: {'; '.join(parts)}\n"
-    name = None
+        parts = [part for part in (item.text, item.image, fields_text(item.fields.items())) if part]
+        items.append(f"{item.id}: {'; '.join(parts)}")
+    cluster = None
     if question.cluster is not None:
-        name = _with_exemplars(session, question.cluster, question)
-    if question.kind == "group":
-        for number, group in numbered(session):
-            text += f"    {number}  {_with_exemplars(session, group.number, question)}\n"
-    return text + wording(question.kind, len(question.items), name)
+        cluster = _with_exemplars(session, question.cluster, question)
+    groups = groups if question.kind == "group" else []
+    return Card(
+        kind=question.kind,
+        items=items,
+        cluster=cluster,
+        groups=[group.name for group in groups],
+        group_lines=[_with_exemplars(session, group.number, question) for group in groups],
+    )
 
 
 def _with_exemplars(session: Session, group: int, question: Question) -> str:
     """A group's name, and typical items of it."""
     rows = session.exemplars(group, without=question.items)
     labels = "; ".join(session.item(row).label for row in rows)
-    name = session.group_names[group]
-    return f"{name} (with {labels})" if labels else name
+    name = session.groups.all_names[group]
+    return f"{name} (items like: {labels})" if labels else name
 
 
 def question_values(session: Session, question: Question) -> dict[str, Any]:
     """A question with its items, for machines."""
-    name = None if question.cluster is None else session.group_names[question.cluster]
+    name = None if question.cluster is None else session.groups.all_names[question.cluster]
     items = [dataclasses.asdict(session.item(row)) for row in question.items]
     values = {**dataclasses.asdict(question), "cluster_name": name, "shown": items}
     if question.kind == "group":
@@ -91,31 +84,28 @@ def question_values(session: Session, question: Question) -> dict[str, Any]:
     return values
 
 
-def parse_value(session: Session, question: Question, reply: str) -> Any:
-    """The typed answer: a number or shares by group; NaN for "cannot say", None if it is none."""
-    if question.kind == "relative":
-        return parse_side(reply.lower())
-    if question.kind != "group":
-        return parse_reply(reply.lower())
-    groups = session.groups
-    row = parse_row(reply, [group.name for group in groups], FIRST)
-    if row is None:
-        return None
-    if any(map(math.isnan, row)):
-        return math.nan
-    return {group.number: share for group, share in zip(groups, row, strict=True) if share > 0.0}
-
-
-def required_value(session: Session, question: Question, reply: str, others: str) -> Any:
-    """The typed answer, or an AnswerError that lists what may be typed; `others` are words."""
-    value = parse_value(session, question, reply)
+def parse_value(session: Session, question: Question, reply: str, others: str) -> Any:
+    """The typed answer, NaN for "cannot say"; an AnswerError lists what else may be typed."""
+    groups = list(session.groups)
+    names = [group.name for group in groups]
+    value = Card(kind=question.kind, items=(), groups=names).parse(reply)
     if value is None:
         form = _FORMS.get(question.kind, "a number from 0 to 1, a percentage")
         raise AnswerError(
             f"VALUE must be {form.format(listed_groups(session))}, {others}. "
             f"Got {reply!r:.60} instead."
         )
-    return value
+    return _by_group(groups, value)
+
+
+def _by_group(groups: Sequence[Group], value: Any) -> Any:
+    """A row of shares by the groups' own numbers; another answer as it is."""
+    if not isinstance(value, tuple):
+        return value
+    if any(map(math.isnan, value)):
+        return math.nan
+    pairs = zip(groups, value, strict=True)
+    return {group.number: share for group, share in pairs if share > 0.0}
 
 
 def is_unsure(value: Any) -> bool:
@@ -130,12 +120,12 @@ def answer_text(value: float | tuple[float, ...] | None, names: list[str]) -> st
     return "'cannot say'" if value is None else f"{value:g}"
 
 
-def after_undo(undone: Undone, names: list[str]) -> str:
+def undo_text(undone: Undone, names: list[str]) -> str:
     """The state of a question, or of the groups, after an undo."""
     if undone.question is None:
         return _UNDONE[undone.kind]
     if undone.group is not None:
-        return f"The group {undone.group} is gone again, and its question is open."
+        return f"The group {undone.group} is removed again, and its question is open."
     if undone.reopened:
         return f"Question {undone.question.id} is open again."
     return (
@@ -157,7 +147,7 @@ def listed_groups(session: Session) -> str:
 
 def group_number(session: Session, text: str) -> int:
     """The session's number of the typed group; a ParameterError lists the groups."""
-    groups = session.groups
+    groups = list(session.groups)
     place = group_of(text.strip(), [group.name for group in groups], FIRST)
     if place is None:
         raise ParameterError(
@@ -169,7 +159,7 @@ def group_number(session: Session, text: str) -> int:
 
 def typed_number(text: str, what: str) -> int:
     """A typed whole number."""
-    number = whole_number(text.strip())
+    number = parse_digits(text.strip())
     if number is None:
         raise ParameterError(f"{what} must be a number from 0. Got {text!r:.60} instead.")
     return number
@@ -178,10 +168,10 @@ def typed_number(text: str, what: str) -> int:
 class Conversation:
     """A session's questions in the terminal, one after the other."""
 
-    def __init__(self, session: Session, annotator: str, write: Callable[[str], None]) -> None:
+    def __init__(self, session: Session, annotator: str, terminal: Terminal) -> None:
         self.session = session
         self.annotator = annotator
-        self.write = write
+        self.terminal = terminal
 
     def run(self, *, until_settled: bool = False) -> bool:
         """Ask until nothing is left to ask; False when the person stops before.
@@ -190,74 +180,48 @@ class Conversation:
         """
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
-        self.write(help_text(self.session.config.ask, _ENDING) + "\n")
+        self.terminal.write(self.terminal.help(self.session.config.ask))
         try:
             while not (until_settled and self.session.status().settled):
-                try:
-                    questions = self.session.ask(annotator=self.annotator)
-                except AskmeansError as error:
-                    if self.session.status().state is not SessionState.STUCK:
-                        raise
-                    self._explain(error)
-                    continue
+                questions = self.session.ask(annotator=self.annotator)
                 if not questions:
                     break
                 self._put(questions[0])
         except (EOFError, KeyboardInterrupt):
-            self.write("Stopped; your answers are kept.\n")
+            self.terminal.write("Stopped; your answers are kept.\n")
             with suppress(StoreError):  # leases end by themselves, too
                 self.session.leave(annotator=self.annotator)
             return False
         return True
 
     def _put(self, question: Question) -> None:
-        """Put one question and act on the reply; it comes again where that was no answer."""
-        session, kind = self.session, question.kind
-        left = session.status(annotator=self.annotator).left
-        about = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
-        self.write(f"\nQuestion {question.id}, about {about} left\n")
-        reply = self._reply(f"{describe(session, question)} [{replies_text(kind)}, ?, s, u, q] ")
-        if reply.lower() == "s":
-            session.skip(question.id, annotator=self.annotator)
-            return
-        if reply.lower() == "u":
+        """Put one question and act on the reply."""
+        session, who = self.session, self.annotator
+        left = session.status(annotator=who).left
+        count = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
+        heading = f"Question {question.id}, about {count} left"
+        groups = list(session.groups)  # as they are shown, whatever others change meanwhile
+        reply = self.terminal.ask(heading, card_of(session, question, groups))
+        if reply == "s":
+            session.skip(question.id, annotator=who)
+        elif reply == "u":
             self._undo()
-            return
-        value = parse_value(session, question, reply)
-        if value is None:
-            self.write(f"{reply!r} is no answer. {help_text(kind, _ENDING)}\n")
-        elif is_unsure(value):
-            session.unsure(question.id, annotator=self.annotator)
         else:
+            value = _by_group(groups, reply)
+            if is_unsure(value):
+                session.unsure(question.id, annotator=who)
+                return
             try:
-                session.tell(question.id, value, annotator=self.annotator)
+                session.tell(question.id, value, annotator=who)
             except AnswerError as error:  # no point of the scale
-                self.write(f"{error}\n")
-
-    def _reply(self, prompt: str) -> str:
-        """One line from the person; EOFError when they stop."""
-        self.write(prompt)
-        line = sys.stdin.readline()
-        if not line or line.strip().lower() == "q":
-            raise EOFError
-        return line.strip()
-
-    def _explain(self, error: AskmeansError) -> None:
-        """Why there is no question; the last answer can be undone."""
-        reply = self._reply(f"\nStuck: {error}\nu to undo the last answer, q to stop. [u, q] ")
-        if reply.lower() == "u":
-            self._undo()
+                self.terminal.write(f"{error}\n")
 
     def _undo(self) -> None:
         """Take back the last answer, and print what follows from that."""
         try:
             undone = self.session.undo(annotator=self.annotator)
         except SessionError as error:
-            self.write(f"{error}\n")
+            self.terminal.write(f"{error}\n")
             return
         if not undone.reopened:
-            self.write(f"{after_undo(undone, self.session.group_names)}\n")
-        if undone.void:
-            self.write(
-                f"{len(undone.void)} later questions followed from it and may not come again.\n"
-            )
+            self.terminal.write(f"{undo_text(undone, self.session.groups.all_names)}\n")

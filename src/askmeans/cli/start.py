@@ -13,7 +13,6 @@ from askmeans.cli.options import (
     Budget,
     Clusters,
     Database,
-    Features,
     Force,
     Json,
     Name,
@@ -24,6 +23,7 @@ from askmeans.cli.options import (
     Reader,
     Scheduler,
     Seconds,
+    SessionOptions,
     TableOptions,
     Top,
     command,
@@ -52,7 +52,7 @@ def demo(
     port: Port = PORT,
     no_browser: NoBrowser = False,
 ) -> None:
-    """Cluster drawn faces by their moods with questions to a simulated expert; draw a picture."""
+    """Cluster drawn faces by mood with the answers of a simulated expert; draw a picture."""
     if data:
         from askmeans.cli.example_data import write_data
 
@@ -75,14 +75,13 @@ def demo(
 class PlanOptions:
     """The options of `askmeans plan`."""
 
-    data: Annotated[Path | None, typer.Argument(help="A data file, for the number of items.")] = (
-        None
-    )
+    data: Annotated[
+        Path | None, typer.Argument(metavar="DATA", help="A data file, for the number of items.")
+    ] = None
     k: Clusters
     n: Annotated[
         int | None, typer.Option("-n", "--items", help="Number of items, instead of DATA.")
     ] = None
-    features: Features = None
     ask: Annotated[AskName, typer.Option(help="The kind of question, as in fit.")] = "membership"
     budget: Budget = None
     seconds_per_question: Seconds = 5.0
@@ -101,25 +100,29 @@ def plan(options: PlanOptions) -> None:
 class FitOptions:
     """The options of `askmeans fit`."""
 
-    data: Annotated[Path, typer.Argument(help="A file, one row per item, or a folder of images.")]
+    data: Annotated[
+        Path,
+        typer.Argument(metavar="DATA", help="A file, one row per item, or a folder of images."),
+    ]
     n_clusters: Clusters
     expert: Annotated[
         str | None,
         typer.Option(
-            help="Who answers: 'console' (you, in a session beside DATA), 'labels:COLUMN' "
-            "(simulated), or 'none'."
+            help="Who answers: 'console' (you, the default; in a session beside DATA), "
+            "'labels:COLUMN' (simulated), or 'none'."
         ),
     ] = None
     table: TableOptions
     questions: QuestionOptions
-    repeats: Annotated[
-        int, typer.Option(help="How often a question is asked on average, at most.")
-    ] = 1
+    strategy: Annotated[
+        Literal["auto", "two-phase", "sequential", "two-clusters"],
+        typer.Option(help="How questions are chosen; all but auto are the paper's."),
+    ] = "auto"
     answers: Annotated[
-        Path | None, typer.Option(help="A file of known answers, which are not asked again.")
+        Path | None, typer.Option(help="A file of known answers; these questions are not asked.")
     ] = None
     out: Out = None
-    plot: Annotated[bool, typer.Option("--plot", help="Draw a picture, too.")] = False
+    plot: Annotated[bool, typer.Option("--plot", help="Draw a picture as well.")] = False
     force: Force = False
     engine: Annotated[
         Literal["memory", "disk", "dask", "gpu"],
@@ -137,7 +140,7 @@ class FitOptions:
 
 @command
 def fit(options: FitOptions) -> bool:
-    """Cluster the rows of a file softly, asking an expert."""
+    """Cluster the rows of a file softly with the answers of an expert."""
     if options.engine != "memory":
         from askmeans.cli.fit_large import run_large
 
@@ -152,14 +155,14 @@ def fit(options: FitOptions) -> bool:
 class InitOptions:
     """The options of `askmeans init`."""
 
-    database: Database
+    session: SessionOptions
     data: Annotated[str, typer.Argument(metavar="DATA", help="A data file.")]
     k: Annotated[
         str,
         typer.Option(
             "-k",
             "--clusters",
-            help="Number of clusters; 'auto': two, and one more whenever the answers call for it.",
+            help="Number of clusters; 'auto': two at first, more where answers suggest it.",
         ),
     ]
     table: TableOptions
@@ -168,22 +171,20 @@ class InitOptions:
         str | None,
         typer.Option(
             metavar="SHARE",
-            help="The target: the share of items that may be in the wrong group, as in 5% or 0.05. "
-            "Default: 1%, where answers are all or nothing.",
+            help="Share of wrong items below which the result is good enough, as in 5% or "
+            "0.05. Default: 1%, where answers are all or nothing.",
         ),
     ] = None
     annotations: Annotated[
         str,
         typer.Option(
-            help="How many people answer each question; 2-4: two, up to four where they disagree; "
-            "1-3: one, more where models expected another answer."
+            help="Number of people who answer each question. 2-4: two, up to four where they "
+            "disagree. 1-3: one, more where models expect another answer."
         ),
     ] = "1"
-    name: Annotated[str, typer.Option(help="The session's name.")] = "main"
     seconds_per_question: Seconds = 5.0
     engine: Reader = "disk"
     scheduler: Scheduler = None
-    as_json: Json = False
 
     @property
     def n_clusters(self) -> int | str:
@@ -222,7 +223,7 @@ class InitOptions:
 
 @command
 def init(options: InitOptions) -> None:
-    """Make a session: people answer over days, and nothing is lost."""
+    """Create a session from a data file, in which people answer over days."""
     with stage("starting", 1, INIT_STAGES):
         from askmeans.cli.init import run
 
@@ -266,7 +267,7 @@ class ServeOptions:
 
 @command
 def serve(options: ServeOptions) -> None:
-    """Open a page on which people answer in the browser, and see the clusters take shape."""
+    """Serve the page on which people answer in the browser and see the results."""
     from askmeans.web import Access
     from askmeans.web import serve as serve_page
 

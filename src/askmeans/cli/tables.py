@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.files import whole_file
+from askmeans._util.files import atomic_file
 from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, comma_list
 from askmeans.cli.output import complain
@@ -114,7 +114,7 @@ def check_unused(files: Sequence[Path], *, force: bool) -> None:
 
 def write_text(text: str, path: Path) -> None:
     """Write a file so that a crash leaves the old one or the new one, nothing half done."""
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         file.write(text.encode())
 
 
@@ -217,7 +217,7 @@ def check_format(path: Path) -> None:
 
 def write_frames(frames: Frames, path: Path) -> None:
     """Write frames of the same columns one below the other; a crash leaves nothing half done."""
-    with whole_file(path) as file:
+    with atomic_file(path) as file:
         _WRITERS[path.suffix.lower()](frames, file)
 
 

@@ -1,4 +1,4 @@
-"""Drawn faces that anybody can judge: four moods, and what lies between."""
+"""Drawn faces with four moods, some of them mixed."""
 
 import numpy as np
 
@@ -22,19 +22,19 @@ MEANS = np.array(
 
 
 def make_faces(n: int = 120) -> Planted:
-    """Make the demo's faces, as numbers: always the same; most show one mood, some lie between.
+    """Make the faces of the demo, always the same ones; most have one mood, some a mixture.
 
     Features are how the mouth bends and opens, how the brows tilt, how wide the eyes are.
 
     Parameters
     ----------
     n : int, default=120
-        How many.
+        Number of faces.
 
     Returns
     -------
     Planted
-        The faces, and how much each shows which mood: happy, sad, angry, surprised.
+        The faces, and their shares of each mood: happy, sad, angry, surprised.
 
     Examples
     --------

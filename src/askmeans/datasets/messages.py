@@ -1,4 +1,4 @@
-"""Messages to a shop in four to eight topics, made by code; some have two."""
+"""Generated messages to a shop in four to eight topics; some have two."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from askmeans.exceptions import ParameterError
 
 __all__ = ["TOPICS", "Messages", "make_messages"]
 
-# What customers write about; every sentence can follow every opening.
+# Every sentence can follow every opening.
 _OPENINGS = "|Hello, |Please help: |Once more: |Good morning, |I am not happy: |A question: "
 _SENTENCES = {
     "delivery": "my parcel has not arrived|the courier left the parcel at the wrong door|my order "
@@ -51,21 +51,16 @@ _SHARES = ((0.6, 0.4), (0.7, 0.3), (0.55, 0.45))  # of two topics in turn; one i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Messages:
-    """Texts, and how much each is about which topic.
+    """Texts and their shares of the topics.
 
     Parameters
     ----------
     texts : list of str
         The messages.
     shares : ndarray of shape (n_messages, n_topics)
-        How much each is about which topic.
+        Shares of the topics.
     names : tuple of str, default=("delivery", "payment", "returns", "account")
         The topics.
-
-    Examples
-    --------
-    >>> Messages(texts=["My card was charged twice."], shares=np.eye(4)[[1]]).topics
-    ['payment']
     """
 
     texts: list[str]
@@ -81,16 +76,16 @@ class Messages:
 def make_messages(
     n: int = 160, seed: int = 0, *, n_topics: int = 4, mixed: float = 0.2
 ) -> Messages:
-    """Make messages to a shop, those of `askmeans demo --data`: some have two topics.
+    """Make the messages of `askmeans demo --data`: to a shop, some of two topics.
 
     Parameters
     ----------
     n : int, default=160
-        How many.
+        Number of messages.
     seed : int, default=0
-        Which ones; the same seed makes the same.
+        Seed of the random generator.
     n_topics : int, default=4
-        How many topics there are, from 2 to 8.
+        Number of topics, from 2 to 8.
     mixed : float, default=0.2
         The share of messages with two topics: .6 and .4, .7 and .3, or .55 and .45.
 
@@ -138,7 +133,7 @@ def make_messages(
 
 
 def _sentence(topic: str, rng: np.random.Generator) -> str:
-    """One thing that a customer says."""
+    """A sentence about a topic, with an opening."""
     texts = _OPENINGS, _SENTENCES[topic]
     opening, sentence = (str(rng.choice(text.split("|"))) for text in texts)
     return f"{opening}{sentence}" if opening else f"{sentence[0].upper()}{sentence[1:]}"

@@ -1,4 +1,4 @@
-"""Data with a planted target: for theorems, tests, and the paper's own experiment."""
+"""Data with a planted target, for theorems and tests."""
 
 from dataclasses import dataclass
 
@@ -26,11 +26,6 @@ class Planted:
         The target's centres, consistent with its memberships.
     memberships : ndarray of shape (n_items, n_clusters)
         The target's memberships.
-
-    Examples
-    --------
-    >>> Planted(X=np.eye(2), centers=np.eye(2), memberships=np.eye(2)).X.shape
-    (2, 2)
     """
 
     X: Floats

@@ -1,4 +1,4 @@
-"""Painted scenes, made by code: beaches, forests, cities at night, and some half and half."""
+"""Generated pictures: beaches, forests, cities at night, and some with two scenes."""
 
 from dataclasses import dataclass
 
@@ -16,21 +16,16 @@ SCENES = ("beach", "forest", "night")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenes:
-    """Pictures, and how much of each is which scene.
+    """Pictures and their shares of the scenes.
 
     Parameters
     ----------
     images : ndarray of shape (n_pictures, height, width, 3)
         Red, green and blue, from 0 to 255.
     shares : ndarray of shape (n_pictures, 3)
-        How much of each picture is which scene.
+        Shares of the scenes.
     names : tuple of str, default=("beach", "forest", "night")
         The scenes.
-
-    Examples
-    --------
-    >>> Scenes(images=np.zeros((1, 96, 128, 3), dtype=np.uint8), shares=np.eye(3)[:1]).names
-    ('beach', 'forest', 'night')
     """
 
     images: NDArray[np.uint8]
@@ -44,12 +39,12 @@ def make_scenes(n: int = 36) -> Scenes:
     Parameters
     ----------
     n : int, default=36
-        How many.
+        Number of pictures.
 
     Returns
     -------
     Scenes
-        The pictures, and what they show.
+        The pictures and their shares.
 
     Examples
     --------

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from askmeans._util.checks import as_weights
 from askmeans._util.guards import default_float_errors
@@ -34,8 +33,6 @@ from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import check_enough_items
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from askmeans.spec import PlanSpec
 
 __all__ = ["ActiveFuzzyKMeans"]
@@ -199,14 +196,6 @@ class ActiveFuzzyKMeans(Clusterer):
             If X is invalid.
         OracleError
             If the oracle fails; its attribute `result` is the best result so far.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> oracle = TableOracle([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]])
-        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit([[0.0], [5.0], [10.0]])
-        >>> model.memberships_[1]
-        array([0.5, 0.5])
         """
         from askmeans.driver import run
         from askmeans.spec import as_seed
@@ -217,9 +206,9 @@ class ActiveFuzzyKMeans(Clusterer):
         engine = None
         if is_out_of_core(self, X):
             engine = as_engine(self, X)
-            n_items, seen = engine.n_rows, check_features(self, engine, reset=True)
+            n_items, features = engine.n_rows, check_features(self, engine, reset=True)
         else:
-            items, seen = check_items(self, X)
+            items, features = check_items(self, X)
             n_items = len(items)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
@@ -248,7 +237,7 @@ class ActiveFuzzyKMeans(Clusterer):
             attributes["labels_"] = strongest(
                 attributes["memberships_"], items, attributes["cluster_centers_"]
             )
-        set_attributes(self, X, seen | attributes)
+        set_attributes(self, X, features | attributes)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
@@ -287,14 +276,6 @@ class ActiveFuzzyKMeans(Clusterer):
         -------
         ndarray of shape (n_items,)
             Numbers of clusters, -1 for none of them, as in `labels_`.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
-        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
-        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict([[2.0], [8.0]])
-        array([0, 1], dtype=int32)
         """
         if (engine := self._out_of_core(X)) is not None:
             labels: NDArray[np.int32] = engine.lazy(
@@ -315,14 +296,6 @@ class ActiveFuzzyKMeans(Clusterer):
         -------
         ndarray of shape (n_items, n_clusters)
             Memberships; every row sums to one with the probability of none of the clusters.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> oracle = TableOracle.from_labels([0, 0, 1, 1])
-        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0)
-        >>> model.fit([[0.0], [1.0], [9.0], [10.0]]).predict_proba([[-1.0]]).round(1)
-        array([[1., 0.]])
         """
         if (engine := self._out_of_core(X)) is not None:
             lazy: NDArray[np.float64] = engine.lazy(
@@ -350,14 +323,6 @@ class ActiveFuzzyKMeans(Clusterer):
         -------
         float
             Minus the objective, with closed-form memberships; at fuzzifier 1 that of k-means.
-
-        Examples
-        --------
-        >>> from askmeans.oracles import TableOracle
-        >>> oracle = TableOracle.from_labels([0, 1])
-        >>> model = ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit([[0.0], [10.0]])
-        >>> model.score([[5.0]])
-        -12.5
         """
         from askmeans.fuzzy import lloyd
 
@@ -370,31 +335,6 @@ class ActiveFuzzyKMeans(Clusterer):
             nearest = np.square(lloyd.distances(items, self.cluster_centers_).min(axis=1))
             return -float(nearest @ weights if len(weights) else nearest.sum())
         return -lloyd.objective(items, self.cluster_centers_, float(self.fuzzifier), weights)
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return memberships as a pandas data frame with the index of X.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per item, one column per cluster.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from askmeans.oracles import TableOracle
-        >>> X = pd.DataFrame({"size": [0.0, 9.0]}, index=["mouse", "elephant"])
-        >>> oracle = TableOracle.from_labels([0, 1])
-        >>> ActiveFuzzyKMeans(2, oracle=oracle, random_state=0).fit(X).to_frame().idxmax(axis=1)
-        mouse       cluster_0
-        elephant    cluster_1
-        dtype: ...
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        columns = [f"cluster_{j}" for j in range(self.memberships_.shape[1])]
-        return pd.DataFrame(np.asarray(self.memberships_), getattr(self, "index_", None), columns)
 
     def _row_predictor(self) -> RowPredictor:
         """Return a predictor of rows without queried ones."""

@@ -40,15 +40,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin,
         -------
         ndarray of shape (n_items, n_clusters)
             Euclidean distances.
-
-        Examples
-        --------
-        >>> from askmeans import FuzzyKMeans
-        >>> model = FuzzyKMeans(init=[[0.0], [10.0]], n_clusters=2).fit([[0.0], [10.0]])
-        >>> model.transform([[4.0]])
-        array([[4., 6.]])
         """
-        from askmeans.fuzzy import lloyd  # brings numba, which `import askmeans` must not wait for
+        from askmeans.fuzzy import lloyd  # loads numba, which would slow down `import askmeans`
 
         distances: NDArray[np.floating] = self._of_items(X, lloyd.distances)
         return distances

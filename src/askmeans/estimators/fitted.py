@@ -32,12 +32,12 @@ _BLOCK = 1 << 14  # rows at a time, which stay in the cache
 
 def take_result(model: "ActiveFuzzyKMeans", X: Any, result: "Result | SessionResult") -> None:
     """Set the attributes of a model from a session's result about X."""
-    items, seen = check_items(model, X)
+    items, features = check_items(model, X)
     attributes = attributes_of(result)
     attributes["labels_"] = strongest(
         attributes["memberships_"], items, attributes["cluster_centers_"]
     )
-    set_attributes(model, X, seen | attributes)
+    set_attributes(model, X, features | attributes)
 
 
 def unsupervised(
@@ -54,7 +54,7 @@ def unsupervised(
         "Pass oracle=..., for instance oracles.ConsoleOracle(X) to answer in the terminal."
     )
     warnings.warn(note, NobodyToAskWarning, stacklevel=3)
-    fuzzifier = max(float(model.fuzzifier), 1.05)  # the closed form wants more than 1
+    fuzzifier = max(float(model.fuzzifier), 1.05)  # the closed form needs more than 1
     n_clusters = int(model.n_clusters)  # "auto" has an oracle
     fitted = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng)
     if engine is None:

@@ -25,7 +25,7 @@ Rows = NDArray[np.intp]
 _BLOCK = 1 << 14  # rows
 _WORK = 16  # multiplications, roughly, to sort a score into its bucket, or to apply a link to it
 _BUCKETS = 2048  # as many places to write to in turn as a processor's caches take
-_FEW = 20_000  # numbers that are sorted at once: one bucket
+FEW = 20_000  # numbers that are sorted at once: one bucket
 _SAMPLE = 10_000  # numbers from which the width of a bucket is estimated
 _OUTLIERS = 1e-3  # the share, at either end, that one bucket takes
 
@@ -187,7 +187,7 @@ class LazyOrder:
 
 def _scale(values: Floats) -> tuple[float, float]:
     """The lower end of the second bucket, and buckets per unit; 0 for all in one bucket."""
-    if len(values) < _FEW:
+    if len(values) < FEW:
         return 0.0, 0.0
     few = np.sort(values[even_rows(len(values), _SAMPLE)])
     low, high = few[int(_OUTLIERS * len(few))], few[int((1.0 - _OUTLIERS) * len(few))]

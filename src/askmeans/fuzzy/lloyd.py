@@ -1,4 +1,4 @@
-"""Lloyd's iterations for fuzzy k-means, from several starts, and what follows from the centres."""
+"""Lloyd's iterations for fuzzy k-means, from several starts; memberships for given centres."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ _EVERY = 8  # items: a first look at whether two clusters differ
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """What Lloyd's iterations found, in the data's own coordinates.
+    """The result of Lloyd's iterations, in the data's own coordinates.
 
     `history` holds the objective at the start and after each iteration; `merged` the pairs of
     clusters that have become one.
@@ -60,12 +60,12 @@ class Fit:
     @property
     @default_float_errors()
     def objective(self) -> float:
-        """The objective at the centres found."""
+        """The objective at the final centres."""
         return float(self.history[-1])
 
 
 class Assigning:
-    """Memberships and nearest centres of an array's items, made once centres are found."""
+    """Memberships and nearest centres of an array's items, computed for the final centres."""
 
     def __init__(self, X: Items, weights: Floats) -> None:
         self.X, self.weights = X, weights
@@ -73,7 +73,7 @@ class Assigning:
         self.labels = np.empty(0, np.int32)
 
     def __call__(self, centers: Floats, fuzzifier: float) -> float:
-        """Make them for these centres, in the items' float type; return the objective there."""
+        """Compute them for these centres, in the items' float type; return the objective."""
         centers = centers.astype(self.X.dtype)
         self.memberships = np.empty((len(self.X), len(centers)), dtype=self.X.dtype)
         self.labels = np.empty(len(self.X), dtype=np.int32)
@@ -107,9 +107,9 @@ def fit(
     clusters merge all the same, fuzzifier - 1 is multiplied by 0.7 and the fit is made again.
     X is an array, or an engine that has its own weights. `mixing` is Anderson's, see `Mixing`.
 
-    Of many rows a random sample is iterated over first, and where that ends all rows begin; of
-    several starts the best on the sample is. `assigning` is done with what is found; it saves the
-    pass for the objective at the end.
+    With many rows, iterations over a random sample come first, and its best result is the start for
+    all rows. `assigning` is called with the final centres; it saves the last pass for the
+    objective.
     """
     with _as_engine(X, weights, n_clusters) as engine:
         fitting = _Fitting(engine, n_clusters, init, rng)
@@ -120,7 +120,7 @@ def fit(
 
 @contextmanager
 def _as_engine(X: Items | Engine, weights: Floats, n_centers: int) -> Iterator[Engine]:
-    """Rows in blocks: an engine as it is, those of an array shared among threads."""
+    """An engine unchanged, or the engine of an array."""
     if not isinstance(X, np.ndarray):
         yield X
         return
@@ -130,7 +130,7 @@ def _as_engine(X: Items | Engine, weights: Floats, n_centers: int) -> Iterator[E
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rule:
-    """How to iterate, and when to stop."""
+    """Parameters of the iterations."""
 
     max_iter: int
     tol: float
@@ -139,7 +139,7 @@ class _Rule:
 
 
 class _Fitting:
-    """One fit: the items, and the sample that starts are made from."""
+    """One fit: the items, and the sample from which starts are drawn."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class _Fitting:
         else:
             items, weights = engine.take(np.arange(n) if rows is None else rows)
             if not weights.any():
-                weights = np.empty(0)  # those that weigh something are few, and none was drawn
+                weights = np.empty(0)  # few items have a positive weight, and none was drawn
             self.threads = RowThreads(len(items), n_clusters * d)
             self.sample = ArrayEngine(items, weights, self.threads)
         self.problem = Problem.of(engine, sample=self.sample.X if self.is_sampled else None)
@@ -169,13 +169,13 @@ class _Fitting:
         rule: _Rule,
         assigning: Assigning | None,
     ) -> Fit:
-        """The best of the starts; with "auto", less soft until no clusters merge."""
+        """The best of the starts; with "auto", at a smaller fuzzifier until no clusters merge."""
         if fuzzifier != "auto":
             return self._best(replace(rule, fuzzifier=fuzzifier), n_init, assigning)
         alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
         while True:
             fitted = self._best(replace(rule, fuzzifier=alpha), n_init)
-            moving = rule.tol > 0.0 and not fitted.converged  # perhaps to merge
+            moving = rule.tol > 0.0 and not fitted.converged  # clusters may still merge
             if alpha <= _AUTO_LOWEST or not (fitted.merged or moving):
                 break
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
@@ -190,16 +190,16 @@ class _Fitting:
         if self.is_sampled and isinstance(self.init, str):
             near = replace(self.problem, engine=self.sample)
             rough = replace(rule, tol=max(rule.tol, _ON_SAMPLE))
-            # The objective of what a single start leads to on a sample is of no use.
+            # The objective of a single start on a sample is not needed.
             alone = (lambda _, __: np.nan) if len(starts) == 1 else None
             on_sample = [iterate(near, start, rough, alone) for start in starts]
             best = on_sample[first_lowest([run.objective for run in on_sample])]
             starts = [self.problem.frame.inner(best.centers)]
-        # Centres in single precision are others: the history is that of those iterated over.
+        # In single precision the rounded centres differ from those of the history.
         exact = assigning is not None and assigning.X.dtype == np.float64
         last = assigning if exact and len(starts) == 1 else None
         runs = [iterate(self.problem, start, rule, last) for start in starts]
-        # Starts that lead to one optimum differ in the order of its clusters, and by rounding.
+        # Starts with the same optimum differ in the order of its clusters, and by rounding.
         best = runs[first_lowest([run.objective for run in runs])]
         if assigning is not None and last is None:
             assigning(best.centers, alpha)
@@ -213,7 +213,7 @@ class _Fitting:
 
     @property
     def _few_rows(self) -> NDArray[np.intp]:
-        """Rows enough to see which clusters have merged."""
+        """Enough rows to detect merged clusters."""
         return _sample_rows(self.engine.n_rows, self.n_clusters)
 
     @cached_property
@@ -222,7 +222,7 @@ class _Fitting:
         return self.engine.take(self._few_rows)
 
     def _starts(self, alpha: float, n_init: int) -> list[Floats]:
-        """Where iterations begin, in inner coordinates."""
+        """Starting centres, in inner coordinates."""
         if not isinstance(self.init, str):
             return [self.problem.frame.inner(self.init)]
         if self.init == "k-means||":
@@ -291,11 +291,11 @@ def iterate(
     rule: _Rule,
     last: Callable[[Floats, float], float] | None = None,
 ) -> Fit:
-    """Alternate equations (3) and (4) from these inner centres until they move no more.
+    """Alternate equations (3) and (4) from these inner centres until they stop moving.
 
-    With mixing, a guess that raises the objective costs one pass: Lloyd's own step is taken
-    instead, and the history shows the objective as it was. The objective of what is found is what
-    `last` returns; without it, a pass is made.
+    With mixing, a proposal that raises the objective costs one pass: Lloyd's own step is taken
+    instead, and the history repeats the objective. The final objective is that of `last`, or of one
+    more pass.
     """
     frame, fuzzifier = problem.frame, rule.fuzzifier
     centers = start
@@ -377,10 +377,10 @@ class Mixing:
 def merged_clusters(
     memberships: NDArray[np.floating], weights: Floats, *, tolerance: float = 0.02
 ) -> list[tuple[int, int]]:
-    """Pairs of clusters that the items cannot tell apart, the lower number first.
+    """Pairs of clusters with equal memberships, the lower number first.
 
-    Two clusters count as merged when the memberships to them differ by less than `tolerance` of
-    their sum, over all items.
+    Two clusters count as merged if the sum of absolute differences of their memberships is less
+    than `tolerance` of the sum of both.
     """
     columns = np.ascontiguousarray(
         (memberships * weights[:, None] if weights.size else memberships).T
@@ -389,7 +389,7 @@ def merged_clusters(
     merged = []
     for j in range(len(sizes) - 1):
         others = np.arange(j + 1, len(sizes))
-        # Sums over all items, or over some, differ less: they tell most clusters apart.
+        # Sums over all items, or over some, differ less: they separate most clusters.
         for some in (sizes[:, None], columns[:, ::_EVERY], columns):
             distances = np.abs(some[others] - some[j]).sum(axis=1)
             others = others[distances < tolerance * (sizes[j] + sizes[others])]
@@ -398,7 +398,7 @@ def merged_clusters(
 
 
 def fuzzifier_bound(problem: Problem) -> float:
-    """The fuzzifier from which on all centres in the mean of the data are a stable solution.
+    """The smallest fuzzifier at which all centres in the mean of the data are a stable solution.
 
     With lambda the largest eigenvalue of the mean of z z' / |z|^2, z = x - mean, the bound is
     1 / (1 - 2 lambda), and infinite for lambda >= 1/2 (Yu, Cheng and Huang, 2004: Analysis of the

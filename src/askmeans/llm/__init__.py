@@ -3,7 +3,7 @@
 from askmeans.llm.client import model_client
 from askmeans.llm.names import GroupSample, propose_names
 from askmeans.llm.oracle import ModelOracle
-from askmeans.llm.replies import Reply
+from askmeans.llm.prompts import Reply
 
 __all__ = [
     "GroupSample",

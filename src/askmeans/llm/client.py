@@ -5,22 +5,21 @@ Rules of this file:
   contains it, and it is removed from replies and errors of the server.
 - The openai package times requests out and repeats those that failed for now.
 - A failure states what it may cost: as counted by the server, or unknown after a time-out.
-- The body of a reply has at most one megabyte, counted while it is read and unpacked.
+- The body of a reply has at most one megabyte, counted while it is read, and is not packed.
 """
 
 import importlib
 import json
 import os
 import threading
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
 from askmeans._util.checks import check_number, check_positive
 from askmeans.exceptions import MissingExtraError, ModelBusyError, ModelError, ParameterError
-from askmeans.llm.calls import RefusedError
-from askmeans.llm.replies import Reply
+from askmeans.llm.cost import RefusedError
+from askmeans.llm.prompts import Reply
 
 __all__ = ["ModelClient", "model_client"]
 
@@ -30,30 +29,17 @@ _TOP = 10  # alternatives per token: a reply names one of few labels
 _SECRET = 8  # characters of the shortest secret key: local servers accept any word
 _UNKNOWN = (None, None)  # tokens read and written
 _MAX_BODY = 1_000_000  # bytes: a reply is one line; 1,000 tokens with alternatives need 700 kB
-_CODINGS = {"gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}  # window sizes for zlib
+_UNPACKED = "identity"  # the content coding that is asked for
 
 
 class BodyError(Exception):
-    """The body of a reply is too long, or cannot be unpacked."""
+    """The body of a reply is too long, or packed."""
 
 
 class ModelClient:
     """Client of an endpoint; `model_client` makes one.
 
-    Parameters
-    ----------
-    api : openai.OpenAI
-        The endpoint, with its key.
-    name : str
-        The model's name there.
-    extra : dict of str to object
-        Sent with every request in place of options of the same name; None removes an option.
-
-    Examples
-    --------
-    >>> client = model_client("http://localhost:11434/v1", "llama3.2")
-    >>> client
-    ModelClient('llama3.2' at http://localhost:11434/v1/)
+    `extra` is sent with every request in place of options of the same name; None removes an option.
     """
 
     def __init__(self, api: Any, name: str, extra: dict[str, Any]) -> None:
@@ -218,7 +204,9 @@ def model_client(
         "request": [_count_try],
         "response": [_note_status, _limited_body()],
     }
-    http = openai.DefaultHttpxClient(event_hooks=hooks, timeout=timeout)
+    http = openai.DefaultHttpxClient(
+        event_hooks=hooks, timeout=timeout, headers={"Accept-Encoding": _UNPACKED}
+    )
     api = openai.OpenAI(
         base_url=url, api_key=key or "none", timeout=timeout, max_retries=int(retries),
         http_client=http,
@@ -257,38 +245,27 @@ def _limited_body() -> Callable[[Any], None]:
     http: Any = importlib.import_module(client.__module__.partition(".")[0])
 
     class Body(http.SyncByteStream):  # type: ignore[misc]  # the base is known at run time
-        def __init__(self, raw: Any, coding: str) -> None:
+        def __init__(self, raw: Any) -> None:
             self._raw = raw
-            self._coding = coding
 
         def __iter__(self) -> Iterator[bytes]:
-            return _unpacked(self._raw, self._coding)
+            left = _MAX_BODY
+            for chunk in self._raw:
+                left -= len(chunk)
+                if left < 0:
+                    raise BodyError("reply with at most 1 MB. Got more")
+                yield chunk
 
         def close(self) -> None:
             self._raw.close()
 
     def limit(response: Any) -> None:
-        coding = response.headers.pop("content-encoding", "identity")
-        response.stream = Body(response.stream, coding.strip().lower())
+        coding = response.headers.get("content-encoding", _UNPACKED)
+        if coding.strip().lower() != _UNPACKED:  # it could be any number of bytes
+            raise BodyError(f"reply without compression. Got {coding[:40]!r}")
+        response.stream = Body(response.stream)
 
     return limit
-
-
-def _unpacked(chunks: Any, coding: str) -> Iterator[bytes]:
-    """Yield the chunks of a body, unpacked; a BodyError where they are too many."""
-    if coding != "identity" and coding not in _CODINGS:
-        raise BodyError(f"reply as text, gzip or deflate. Got {coding[:40]!r}")
-    unpacker = zlib.decompressobj(_CODINGS[coding]) if coding in _CODINGS else None
-    left = _MAX_BODY
-    for chunk in chunks:
-        try:
-            plain = chunk if unpacker is None else unpacker.decompress(chunk, left + 1)
-        except zlib.error as error:
-            raise BodyError(f"reply in {coding}, as its header states. Got {error}") from error
-        left -= len(plain)
-        if left < 0:
-            raise BodyError("reply with at most 1 MB. Got more")
-        yield plain
 
 
 def _reply(completion: Any) -> Reply:

@@ -9,9 +9,16 @@ from typing import Any
 
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, BudgetError, ParameterError
-from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import BudgetSpentError, Caller, Limits, estimated_tokens, largest_reply
-from askmeans.llm.prompts import AGAIN, DATA, Messages, encoded, fields_of, labels
+from askmeans.llm.cost import (
+    BudgetSpentError,
+    CachedClient,
+    Limits,
+    ModelCost,
+    ReplyCache,
+    estimated_tokens,
+    largest_reply,
+)
+from askmeans.llm.prompts import DATA, RETRY, Messages, encoded, fields_of, labels
 
 __all__ = ["GroupSample", "NameProposal", "NameProposer", "propose_names", "typical_words"]
 
@@ -34,11 +41,6 @@ class GroupSample:
         Some of its items: texts, or mappings of names to values.
     words : tuple of str, default=()
         Words that are more frequent in it than in other groups.
-
-    Examples
-    --------
-    >>> GroupSample(name="Group A", examples=("a red apple",)).words
-    ()
     """
 
     name: str
@@ -48,22 +50,7 @@ class GroupSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameProposal:
-    """A proposed name of a group.
-
-    Parameters
-    ----------
-    group : int
-        The group's index among those passed.
-    name : str
-        At most 40 characters.
-    description : str
-        One line about its items.
-
-    Examples
-    --------
-    >>> NameProposal(group=0, name="Fruit", description="What grows on trees.").name
-    'Fruit'
-    """
+    """A proposed name and description of a group, which has an index among those passed."""
 
     group: int
     name: str
@@ -104,32 +91,34 @@ def propose_names(
     >>> propose_names(client, [GroupSample(name="Group A", examples=("apple", "pear"))])[0].name
     'Fruit'
     """
-    caller = Caller(client, ReplyCache(None), Limits())
-    return NameProposer(caller, groups, guidelines).propose()
+    cached = CachedClient(client, ReplyCache(None), Limits())
+    return NameProposer(cached, groups, guidelines).propose()
 
 
 class NameProposer:
     """Asks for names of groups, with a cache and a budget."""
 
-    def __init__(self, caller: Caller, groups: Sequence[GroupSample], guidelines: str) -> None:
-        self._caller = caller
+    def __init__(
+        self, client: CachedClient, groups: Sequence[GroupSample], guidelines: str
+    ) -> None:
+        self._client = client
         self._groups = groups
         self._messages = _messages(groups, guidelines)
         self._options = {"temperature": 0.0, "max_tokens": _MAX_REPLY * (len(groups) + 1)}
 
     def forecast(self) -> ModelCost:
         """Forecast the cost without a request."""
-        key = self._caller.key(self._messages, self._options, (0,))
-        is_known, limits = self._caller.cache.get(key) is not None, self._caller.limits
-        limit = largest_reply(self._caller.sent({}))  # of a reasoning model
-        read = estimated_tokens(self._messages)
-        written = limit or _USUAL_REPLY * (len(self._groups) + 1)
-        if is_known:
-            read = written = 0
-        return ModelCost(
-            calls=int(not is_known), remembered=int(is_known), tokens_in=read,
-            tokens_out=written, money=limits.money(read, written) if limits.prices else None,
-        )  # fmt: skip
+        client = self._client
+        if client.cache.get(client.key(self._messages, self._options, (0,))) is not None:
+            return client.limits.priced(ModelCost(remembered=1))
+        limit = largest_reply(client.sent({}))  # of a reasoning model
+        return client.limits.priced(
+            ModelCost(
+                calls=1,
+                tokens_in=estimated_tokens(self._messages),
+                tokens_out=limit or _USUAL_REPLY * (len(self._groups) + 1),
+            )
+        )
 
     def propose(self) -> list[NameProposal]:
         """Return the model's proposals.
@@ -137,14 +126,14 @@ class NameProposer:
         An AnswerError after two invalid replies; a BudgetError where it may cost too much.
         """
         system, user = self._messages
-        again = {**system, "content": f"{system['content']}\n\n{AGAIN}"}
-        for messages in (self._messages, [again, user]):
+        retry = [{**system, "content": f"{system['content']}\n\n{RETRY}"}, user]
+        for messages in (self._messages, retry):
             try:
-                reply = self._caller(messages, self._options, (0,))
+                reply = self._client(messages, self._options, (0,))
             except BudgetSpentError as error:
                 raise BudgetError(
-                    "The budget must allow a request for names. Got too little: "
-                    f"{str(error).replace('card', 'request')}; allow more."
+                    f"The budget must allow a request for names. Got too little: {error}; allow "
+                    "more."
                 ) from error
             try:
                 return _proposals(reply, self._groups)
@@ -154,24 +143,8 @@ class NameProposer:
 
 
 def typical_words(texts: Sequence[str], groups: Sequence[int], n: int = 10) -> list[list[str]]:
-    """Words that are more frequent in each group's texts than in the others'.
+    """At most `n` words that are more frequent in each group's texts than in the others'.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        A text for each item.
-    groups : sequence of int
-        The group of each, from 0.
-    n : int, default=10
-        The maximum number of words per group.
-
-    Returns
-    -------
-    list of list of str
-        Words by decreasing difference of document frequencies.
-
-    Examples
-    --------
     >>> typical_words(["red apple", "green apple", "red car"], [0, 0, 1], n=1)
     [['apple'], ['car']]
     """

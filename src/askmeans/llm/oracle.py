@@ -1,12 +1,11 @@
 """An oracle that sends each question to a language model, through any client."""
 
+import itertools
 import math
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -22,17 +21,17 @@ from askmeans.exceptions import (
     ParameterError,
     StopAsking,
 )
-from askmeans.llm.cache import ModelCost, ReplyCache
-from askmeans.llm.calls import (
+from askmeans.llm.cost import (
     BudgetSpentError,
-    Caller,
+    CachedClient,
     Limits,
+    ModelCost,
     RefusedError,
+    ReplyCache,
     estimated_tokens,
     largest_reply,
 )
-from askmeans.llm.prompts import Messages, Prompts
-from askmeans.llm.replies import Reply, parsed, shares_of_labels
+from askmeans.llm.prompts import Prompts, Reply, label_probabilities, parse_reply
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
 
 __all__ = ["ModelOracle"]
@@ -46,6 +45,7 @@ _USUAL_REPLY = 10  # tokens: {"group": "A"} has about seven
 _VOTE_TEMPERATURE = 0.7  # Wang et al. (2023), "Self-consistency improves chain of thought"
 # Errors that concern one question only.
 _QUESTION_ERRORS = (ModelBusyError, TimeoutError, ConnectionError, RefusedError, DataError)
+_POLL = 0.2  # seconds
 _MAX_FAILURES = 10  # consecutive questions that fail: then the endpoint is considered down
 
 
@@ -134,7 +134,6 @@ class ModelOracle:
             )
         check_number(votes, "votes", owner, integer=True, minimum=1)
         check_number(concurrency, "concurrency", owner, integer=True, minimum=1)
-        self.client = client
         self.votes = int(votes)
         self.temperature = temperature
         self.concurrency = int(concurrency)
@@ -144,7 +143,7 @@ class ModelOracle:
         self.refusal = ""  # why the budget did not allow the last request
         self.prompts = Prompts(guidelines, show, names, exemplars)
         limits = Limits(max_cost=max_cost, max_tokens=max_tokens, prices=prices)
-        self._caller = Caller(client, ReplyCache(cache), limits)
+        self._client = CachedClient(client, ReplyCache(cache), limits)
 
     def __repr__(self) -> str:
         return f"ModelOracle({self.name!r}, votes={self.votes})"
@@ -152,17 +151,17 @@ class ModelOracle:
     @property
     def name(self) -> str:
         """The model's name."""
-        return self._caller.model
+        return self._client.name
 
     @property
     def spent(self) -> ModelCost:
         """Requests of this run, and their cost."""
-        return self._caller.spent
+        return self._client.spent
 
     @property
     def spent_in_all(self) -> ModelCost:
         """Cost of the model so far, including earlier runs with the same cache."""
-        return self._caller.spent_in_all
+        return self._client.spent_in_all
 
     def who(self, queries: Queries) -> list[str]:
         """Return the name of the model for each question."""
@@ -188,29 +187,28 @@ class ModelOracle:
         >>> oracle.forecast(PairQueries([[0, 1]])).calls
         1
         """
-        k, calls, tokens = self._n_clusters(queries), 0, 0
+        k = self._n_clusters(queries)
         known: list[Reply] = []
+        new: list[int] = []  # tokens of prompts
         for question in dict.fromkeys(queries.questions()):
             messages = self.prompts.messages(question, k)
             for vote in range(self.votes):
-                key = self._caller.key(messages, self._options(k, vote), _vote(question, vote, 0))
-                reply = self._caller.cache.get(key)
+                key = self._client.key(messages, self._options(k, vote), (question.repeat, vote, 0))
+                reply = self._client.cache.get(key)
                 if reply is not None:
                     known.append(reply)
                 else:
-                    calls, tokens = calls + 1, tokens + estimated_tokens(messages)
-        written = round(calls * self._usual_reply(known))
-        limits = self._caller.limits
-        return ModelCost(
-            calls=calls, remembered=len(known), tokens_in=tokens, tokens_out=written,
-            money=limits.money(tokens, written) if limits.prices else None,
-        )  # fmt: skip
+                    new.append(estimated_tokens(messages))
+        written = round(len(new) * self._usual_reply(known))
+        return self._client.limits.priced(
+            ModelCost(calls=len(new), remembered=len(known), tokens_in=sum(new), tokens_out=written)
+        )
 
     def _usual_reply(self, known: Sequence[Reply]) -> float:
         """Tokens of a reply: the mean of known ones, else the client's limit, else a few."""
         if known:
             return sum(reply.tokens_out or 0 for reply in known) / len(known)
-        return largest_reply(self._caller.sent({})) or _USUAL_REPLY  # a reasoning model has a limit
+        return largest_reply(self._client.sent({})) or _USUAL_REPLY  # a reasoning model has a limit
 
     def answer(self, queries: Queries) -> Floats:
         """Return the model's answers, NaN for "cannot say" and for requests that failed (`failed`).
@@ -221,33 +219,42 @@ class ModelOracle:
         if not callable(self.prompts.shown) and len(queries):
             queries.check_items(len(self.prompts.shown))
         questions, k = queries.questions(), self._n_clusters(queries)
-        batch = _Batch(partial(self._mean_vote, k=k), self._caller.stopped, self.failed)
-        distinct = list(dict.fromkeys(questions))
+        batch = _Batch()
+        waiting = iter(dict.fromkeys(questions))
+        running: dict[Future[Value], Question] = {}
+        self._client.stopped.clear()
         with (
             bar(self.progress, len(questions)) as advance,
             ThreadPoolExecutor(self.concurrency) as pool,
         ):
-            try:
-                done: SimpleQueue[Any] = SimpleQueue()
-                for question in distinct:
-                    pool.submit(batch.ask, question).add_done_callback(done.put)
-                for _ in distinct:
-                    _wait_for_one(done)
-                    advance(1)
-            except KeyboardInterrupt:
-                batch.stopped.set()
-        self.is_spent |= batch.is_spent
+            while True:
+                try:
+                    free = 0 if batch.is_stopped else self.concurrency - len(running)
+                    for question in itertools.islice(waiting, free):
+                        running[pool.submit(self._mean_vote, question, k)] = question
+                    if not running:
+                        break
+                    # Wake up regularly, since another thread may receive the Ctrl-C.
+                    for future in wait(running, _POLL, FIRST_COMPLETED).done:
+                        batch.note(running.pop(future), future)
+                        advance(1)
+                except KeyboardInterrupt:
+                    batch.is_stopped = True
+                if batch.is_stopped:
+                    self._client.stopped.set()
+        self.failed = (self.failed | batch.failed) - set(batch.values)
+        self.is_spent |= bool(batch.refusal)
         self.refusal = batch.refusal
         answers = np.full(queries.shape, np.nan)
         for row, question in enumerate(questions):
-            answers[row] = batch.answers.get(question, np.nan)
-        if batch.stopped.is_set():
-            reached = np.array([question in batch.answers for question in questions], dtype=bool)
+            answers[row] = batch.values.get(question, np.nan)
+        if batch.is_stopped:
+            reached = np.array([question in batch.values for question in questions], dtype=bool)
             raise StopAsking(answers, reached) from batch.cause
         return answers
 
     def _mean_vote(self, question: Question, k: int) -> Value:
-        """Return the mean of the votes that are answers."""
+        """The mean of the votes that are answers."""
         votes = [self._vote(question, k, vote) for vote in range(self.votes)]
         valid = np.array([vote for vote in votes if not np.isnan(vote).any()])
         if not len(valid):
@@ -258,15 +265,15 @@ class ModelOracle:
     def _vote(self, question: Question, k: int, vote: int) -> Value:
         """Ask once, and once more after an invalid reply; then "cannot say"."""
         for attempt in range(2):
-            messages: Messages = self.prompts.messages(question, k, again=attempt > 0)
+            messages = self.prompts.messages(question, k, retry=attempt > 0)
             options = self._options(k, vote)
-            reply: Reply = self._caller(messages, options, _vote(question, vote, attempt))
+            reply = self._client(messages, options, (question.repeat, vote, attempt))
             try:
-                value = parsed(reply, question, k)
+                value = parse_reply(reply, question, k)
             except AnswerError:
                 continue
             if isinstance(value, tuple) and reply.logprobs:
-                return shares_of_labels(reply, question, k, value)
+                return label_probabilities(reply, question, k, value)
             return value
         return self._cannot_say(question, k)
 
@@ -293,72 +300,32 @@ class ModelOracle:
         return (math.nan,) * k if question.kind == "group" else math.nan
 
 
-def _vote(question: Question, vote: int, attempt: int) -> tuple[int, ...]:
-    """Number of a request among those with the same content: repeat, vote, attempt."""
-    return question.repeat, vote, attempt
-
-
-def _wait_for_one(done: "SimpleQueue[Any]") -> None:
-    """Wait for one result; wakes up regularly, since another thread may receive the Ctrl-C."""
-    while True:
-        try:
-            done.get(timeout=0.2)
-            return
-        except Empty:
-            continue
-
-
+@dataclass(slots=True)
 class _Batch:
-    """The answers to one batch of questions; `ask` is called in several threads.
+    """The outcome of a batch of questions so far."""
 
-    `failed` are the questions without an answer, of this batch and earlier ones.
-    """
+    values: dict[Question, Value] = field(default_factory=dict)
+    failed: set[Question] = field(default_factory=set)
+    is_stopped: bool = False
+    refusal: str = ""  # why the budget did not allow a request
+    cause: Exception | None = None  # of a stop
+    n_failures: int = 0  # consecutive
 
-    def __init__(
-        self, answer: Callable[[Question], Value], stopped: threading.Event, failed: set[Question]
-    ) -> None:
-        self.answers: dict[Question, Value] = {}
-        self.failed = failed
-        self.cause: Exception | None = None
-        self.is_spent = False
-        self.refusal = ""
-        self.stopped = stopped
-        self.stopped.clear()
-        self._answer = answer
-        self._failures = 0  # consecutive
-        self._lock = threading.Lock()
-
-    def ask(self, question: Question) -> None:
-        """Answer a question, unless the batch was stopped."""
-        if self.stopped.is_set():
-            return
+    def note(self, question: Question, future: "Future[Value]") -> None:
+        """Take an answer or a failure; after many in a row, and where others would fail, stop."""
         try:
-            value = self._answer(question)
+            self.values[question] = future.result()
+            self.n_failures = 0
         except _QUESTION_ERRORS as error:
-            self._note(question, error)
-        except BudgetSpentError as error:
-            if not self.stopped.is_set():
-                self.is_spent, self.refusal = True, str(error)
-            self.stopped.set()
-        except Exception as error:  # the answers so far are returned with it
-            self.cause = self.cause or error
-            self.stopped.set()
-        else:
-            with self._lock:
-                self._failures = 0
-                self.failed.discard(question)
-                self.answers[question] = value
-
-    def _note(self, question: Question, error: Exception) -> None:
-        """Note a question that failed; after many in a row, give up."""
-        with self._lock:
-            if self.stopped.is_set():
-                return
-            self._failures += 1
             self.failed.add(question)
-            if self._failures >= _MAX_FAILURES:
-                self.cause = ModelError(
-                    f"The model must answer. Got {self._failures} failures in a row, the last "
+            self.n_failures += 1
+            if self.n_failures >= _MAX_FAILURES and not self.is_stopped:
+                self.is_stopped, self.cause = True, ModelError(
+                    f"The model must answer. Got {self.n_failures} failures in a row, the last "
                     f"with: {error}. Its replies so far are in the cache; try again later."
-                )
-                self.stopped.set()
+                )  # fmt: skip
+        except BudgetSpentError as error:
+            self.refusal = self.refusal or ("" if self.is_stopped else str(error))
+            self.is_stopped = True
+        except Exception as error:  # the answers so far are returned with it
+            self.is_stopped, self.cause = True, self.cause or error

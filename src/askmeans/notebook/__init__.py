@@ -10,7 +10,6 @@ except ModuleNotFoundError as error:
         'Install it with pip install "askmeans[notebook]".'
     ) from error
 
-from askmeans.notebook.asking import ask
-from askmeans.notebook.widget import AskWidget
+from askmeans.notebook.widget import AskWidget, ask
 
 __all__ = ["AskWidget", "ask"]

@@ -16,7 +16,7 @@ from askmeans.exceptions import AskmeansError
 from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session
 from askmeans.sessions.display import IMAGE_TYPES
-from askmeans.tables.thumbnails import thumbnail
+from askmeans.tables.pictures import thumbnail
 from askmeans.web.answering import Assignments
 from askmeans.web.context import STATIC, scale_of, templates
 from askmeans.web.drawing import Plane, colors_of, scatter
@@ -31,12 +31,12 @@ _IMAGE = re.compile(r'"/image/(\d+)(?:\?small=true)?"')
 
 
 class CardDocument:
-    """The card of one annotator, and what its script asks for."""
+    """The card of one annotator, and the replies to its script."""
 
     def __init__(self, session: Session, annotator: str, folder: str) -> None:
         self.session = session
         self.annotator = annotator
-        self._folder = folder  # of small pictures
+        self._folder = Path(folder)  # of thumbnails
         self._assignments = Assignments(session, settle_seconds=0.0)
 
     def html(self) -> str:
@@ -54,24 +54,23 @@ class CardDocument:
         form = Form(dict(parse_qsl(body, keep_blank_values=True)))
         status = 200
         try:
-            sentence = self._act(path, form)
+            message = self._act(path, form)
         except HTTPException as error:
-            sentence, status = str(error.detail), error.status_code
+            message, status = str(error.detail), error.status_code
         except AskmeansError as error:
-            sentence, status = explain(error), status_of(error)
-        return self._render("question.html", said=sentence, failed=status >= 400), status
+            message, status = explain(error), status_of(error)
+        return self._render("question.html", said=message, failed=status >= 400), status
 
     def _act(self, path: str, form: Form) -> str:
-        """Do what a form asks for; a sentence about it."""
+        """Do what a form asks for; returns a sentence about it."""
         if path not in ("/answer", "/undo", "/rename"):  # a look for something new
             return ""
         if form.text("session") != self._assignments.mark:
             raise HTTPException(409, "This card shows another session. Run the cell again.")
         if path == "/rename":
-            self.session.rename(
-                form.integer("cluster"), form.group_name(), annotator=self.annotator
-            )
-            return f"The group is called {form.group_name()} now."
+            name = form.group_name()
+            self.session.groups.rename(form.integer("cluster"), name, annotator=self.annotator)
+            return f"The group is called {name} now."
         key = form.text("key")
         if path == "/undo":
             return self._assignments.undo(self.annotator, key, None, None)
@@ -86,43 +85,40 @@ class CardDocument:
         with self.session.reading_once():
             html = templates.get_template(name).render(
                 session=self.session, view=self._assignments.view(self.annotator),
-                options=self.session.options, mark=self._assignments.mark, token="",
+                options=self.session.settings.options, mark=self._assignments.mark, token="",
                 is_owner=True, result_view=None,
                 **{"said": "", "failed": False, **scale_of(self.session), **values},
             )  # fmt: skip
-        return _IMAGE.sub(lambda match: f'"{self._picture(int(match[1]))}"', html)
+        return _IMAGE.sub(lambda match: f'"{self._data_url(int(match[1]))}"', html)
 
-    def _picture(self, row: int) -> str:
-        """A small copy of an item's picture as a data URL."""
+    def _data_url(self, row: int) -> str:
+        """The thumbnail of an item's picture, as a URL."""
         path = self.session.rows.image_file(row)
         if path is None:
             return "data:,"
-        small = thumbnail(path, Path(self._folder))
+        small = thumbnail(path, self._folder)
         kind = IMAGE_TYPES[small.suffix.lower()]
         return f"data:{kind};base64,{base64.b64encode(small.read_bytes()).decode()}"
 
     def result_so_far(self) -> str:
         """The page's scatter, the share of every group, how many items are wrong."""
         session, result = self.session, self.session.result()
-        plane = Plane(session.rows.matrix[: len(result.memberships)])
-        items = [replace(session.item(row), image=None) for row in plane.rows]
         names, n_items = result.cluster_names, len(result.memberships)
-        drawn = scatter(
+        plane = Plane(session.rows.matrix[:n_items])
+        items = [replace(session.item(row), image=None) for row in plane.rows]
+        drawing = scatter(
             plane, result.memberships, items, names=names, centers=result.clustering.centers
         )
         wrong = None if result.n_queries else "No answers yet."
         if result.expected_wrong is not None:
             wrong = expected_wrong_text(result.expected_wrong, n_items, result.expected_wrong_band)
         shares = result.memberships.mean(axis=0).tolist()
-        return templates.from_string(_RESULT).render(
-            drawn=drawn,
-            wrong=wrong,
-            groups=list(zip(names, colors_of(len(names)), shares, strict=True)),
-        )
+        groups = list(zip(names, colors_of(len(names)), shares, strict=True))
+        return templates.from_string(_RESULT).render(drawing=drawing, wrong=wrong, groups=groups)
 
 
 _RESULT = """{% from "macros.html" import swatch %}
-{{ drawn | safe }}
+{{ drawing | safe }}
 <ul>{% for name, color, share in groups %}
 <li>{{ swatch(color) }} <bdi>{{ name }}</bdi> {{ "%.0f" % (100 * share) }} %</li>{% endfor %}</ul>
 {% if wrong %}<p class="counts">{{ wrong }}</p>{% endif %}

@@ -1,4 +1,4 @@
-"""The widget: the page's card in a frame, and the result so far below it."""
+"""`ask`: the page's card in a notebook, for a session, or for a model and its data."""
 
 import tempfile
 from pathlib import Path
@@ -7,15 +7,20 @@ from typing import Any
 import anywidget
 import traitlets
 
+from askmeans import sessions
 from askmeans.estimators import ActiveFuzzyKMeans
 from askmeans.estimators.fitted import take_result
+from askmeans.estimators.inputs import check_items
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.notebook.card import CardDocument
 from askmeans.queries import ME
-from askmeans.sessions import Session, SessionResult
+from askmeans.sessions import Session
 from askmeans.web.errors import explain, status_of
 
-__all__ = ["AskWidget"]
+__all__ = ["AskWidget", "ask"]
+
+# Parameters that a session takes as the model has them.
+_SHARED = ("n_clusters", "ask", "strategy", "budget", "levels", "fuzzifier", "random_state")
 
 
 class AskWidget(anywidget.AnyWidget):
@@ -67,28 +72,12 @@ class AskWidget(anywidget.AnyWidget):
         self.session = session
         self._annotator = annotator
         self._model, self._X = model, X
-        self._folder = folder or tempfile.TemporaryDirectory(
+        self.folder = folder or tempfile.TemporaryDirectory(
             prefix="askmeans-", ignore_cleanup_errors=True
         )
-        self._card = CardDocument(session, annotator, self._folder.name)
+        self._card = CardDocument(session, annotator, self.folder.name)
         super().__init__(answered=session.status(annotator=annotator).answered)
         self.on_msg(self._receive)
-
-    def result(self) -> SessionResult:
-        """The best clustering from the answers so far.
-
-        Returns
-        -------
-        SessionResult
-            As `Session.result` has it.
-
-        Examples
-        --------
-        >>> from askmeans import notebook
-        >>> notebook.ask(open("pets.db")).result().memberships.shape
-        (4, 2)
-        """
-        return self.session.result()
 
     def fit(self) -> ActiveFuzzyKMeans:
         """Put the answers so far into the model, as its `fit` would have with an oracle.
@@ -101,7 +90,7 @@ class AskWidget(anywidget.AnyWidget):
         Raises
         ------
         ParameterError
-            If `ask` was given a session: `result` has what it knows.
+            If `ask` was given a session: `Session.result` has its clustering.
 
         Examples
         --------
@@ -113,13 +102,13 @@ class AskWidget(anywidget.AnyWidget):
         if self._model is None:
             raise ParameterError(
                 "AskWidget.fit must have a model to fit. Got a session in notebook.ask; "
-                "AskWidget.result has its clustering."
+                "AskWidget.session.result() has its clustering."
             )
-        take_result(self._model, self._X, self.result())
+        take_result(self._model, self._X, self.session.result())
         return self._model
 
     def _receive(self, _: Any, message: dict[str, Any], __: Any) -> None:
-        """Reply to a request of widget.js; what fails is a sentence on the card."""
+        """Reply to a request of widget.js; an error is a sentence on the card."""
         path, status, is_html = message["path"], 200, True
         try:
             if path == "document":
@@ -142,3 +131,91 @@ class AskWidget(anywidget.AnyWidget):
         kind = "text/html" if is_html else "text/plain"
         reply = {"text": text, "status": status, "kind": kind}
         self.send({"view": message.get("view"), "id": message.get("id"), **reply})
+
+
+def ask(
+    source: Session | ActiveFuzzyKMeans,
+    X: Any = None,
+    *,
+    items: Any = None,
+    cluster_names: Any = None,
+    annotator: str = ME,
+) -> AskWidget:
+    """Show the questions of a session, or of a model about its data, as cards below the cell.
+
+    Parameters
+    ----------
+    source : Session or ActiveFuzzyKMeans
+        A session keeps every answer in its database. The answers to a model are kept in a
+        temporary file, which goes with the widget: `AskWidget.fit` puts them into the model.
+    X : array-like of shape (n_items, n_features) or None, default=None
+        The items, as `ActiveFuzzyKMeans.fit` takes them; for a model only.
+    items : pandas.DataFrame, list of str, list of dict, array-like or None, default=None
+        The items as people should see them, as in `sessions.create`; None for X itself. For a
+        model only.
+    cluster_names : sequence of str or None, default=None
+        What the groups are called, as in `sessions.create`; for a model only.
+    annotator : str, default="me"
+        Who answers.
+
+    Returns
+    -------
+    AskWidget
+        The last line of a cell shows it.
+
+    Raises
+    ------
+    ParameterError
+        If `source` is neither, X is missing or too much, or the model asks in a way that a session
+        does not: with `repeats`.
+    DataError
+        If X cannot be used.
+
+    See Also
+    --------
+    askmeans.sessions.create : A session that lasts.
+
+    Examples
+    --------
+    >>> from askmeans import ActiveFuzzyKMeans, notebook
+    >>> model = ActiveFuzzyKMeans(2, ask="group", random_state=0)
+    >>> widget = notebook.ask(model, [[1.0], [2.0], [8.0], [9.0]], items=["apple", "plum", "melon",
+    ...     "pumpkin"], cluster_names=["small", "large"])
+    >>> for group in (0, 1):  # as if a key was pressed
+    ...     receipt = widget.session.tell(widget.session.ask()[0].id, group)
+    >>> widget.fit().n_queries_
+    2
+    """
+    if isinstance(source, Session):
+        of_a_model = {"X": X, "items": items, "cluster_names": cluster_names}
+        for name, value in of_a_model.items():
+            if value is not None:
+                raise ParameterError(
+                    f"The {name!r} parameter of notebook.ask must be None with a session, which "
+                    f"has its own. Got {type(value).__name__}."
+                )
+        return AskWidget(source, annotator)
+    if not isinstance(source, ActiveFuzzyKMeans):
+        raise ParameterError(
+            "The 'source' parameter of notebook.ask must be a Session or an ActiveFuzzyKMeans. "
+            f"Got {type(source).__name__} instead."
+        )
+    if X is None:
+        raise ParameterError(
+            "The 'X' parameter of notebook.ask must be the model's data. Got None; pass the items."
+        )
+    if source.repeats != 1:
+        raise ParameterError(
+            "The 'repeats' parameter of the model must be 1: notebook.ask asks each question once. "
+            f"Got {source.repeats!r}."
+        )
+    matrix, attributes = check_items(source, X)
+    if items is None and hasattr(X, "columns"):
+        items = X
+    folder = tempfile.TemporaryDirectory(prefix="askmeans-", ignore_cleanup_errors=True)
+    session = sessions.create(
+        Path(folder.name) / "notebook.db", matrix, items=items, cluster_names=cluster_names,
+        feature_names=attributes.get("feature_names_in_"),
+        **{name: getattr(source, name) for name in _SHARED},
+    )  # fmt: skip
+    return AskWidget(session, annotator, model=source, X=X, folder=folder)

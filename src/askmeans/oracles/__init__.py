@@ -1,6 +1,6 @@
-"""Who answers: a table, a noisy or a coarse one, a crowd, a function, a person.
+"""Oracles: sources of answers, such as a table, a function, a crowd or a person.
 
-An oracle is any object with the method of `Oracle`, which tells what answers are.
+An oracle is any object with the method of `Oracle`.
 `askmeans.testing.OracleContract` tests one of your own.
 """
 

@@ -1,4 +1,4 @@
-"""An oracle made of your own functions."""
+"""An oracle of user-defined functions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,8 +16,8 @@ __all__ = ["CallbackOracle"]
 class CallbackOracle:
     """Asks functions, one question at a time.
 
-    Items are row numbers of the data that is asked about. In cross-validation that is a part of the
-    whole, and other rows in every fit: use ``ActiveFuzzyKMeans(oracle="y")`` there.
+    Items are row numbers of the data of the fit. In cross-validation every fit has other rows: use
+    ``ActiveFuzzyKMeans(oracle="y")`` there.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class CallbackOracle:
         return f"CallbackOracle({', '.join(kinds)})"
 
     def answer(self, queries: Queries) -> NDArray[np.float64]:
-        """What the functions return, one by one; a function that fails stops the asking."""
+        """The values of the functions; a function that fails stops the run."""
         function: Callable[..., Any] | None = getattr(self, queries.kind)
         if function is None:
             raise QueryError(
@@ -79,14 +79,14 @@ class CallbackOracle:
                 answer = _as_answer(function(*numbers), queries, numbers)
             except (KeyboardInterrupt, StopAsking):
                 raise StopAsking(answers, np.arange(len(queries)) < row) from None
-            except Exception as error:  # the answers so far are not thrown away with it
+            except Exception as error:  # keeps the answers so far
                 raise StopAsking(answers, np.arange(len(queries)) < row) from error
             answers[row] = answer
         return answers
 
 
 def _as_answer(value: Any, queries: Queries, numbers: list[int]) -> float | tuple[float, ...]:
-    """What a function returned, as a number in [0, 1] or NaN, or as a row of them."""
+    """Convert the value of a function to a number in [0, 1] or NaN, or to a row of them."""
     if isinstance(queries, GroupQueries):
         return as_row(value, queries.n_clusters)
     answer = np.nan if value is None else float(value)

@@ -1,4 +1,4 @@
-"""Oracles whose answers are off: by noise (the paper's appendix), or rounded to a scale."""
+"""Oracles with inexact answers: with noise (the paper's appendix), or rounded to a scale."""
 
 from abc import ABC, abstractmethod
 from typing import Literal
@@ -46,25 +46,25 @@ class WrappingOracle(ABC):
 class NoisyOracle(WrappingOracle):
     """Adds zero-mean noise to another oracle's answers.
 
-    The noise of a question depends on the seed and the question alone, not on the order of asking:
-    the same run meets the same errors, and so does another algorithm that asks the same. Each entry
-    of an answer to a group question has the error that a question about it alone has.
+    The noise of a question depends on the seed and the question alone, not on the order, so that
+    all algorithms meet the same errors. Each entry of a row has the error of the membership
+    question about it.
 
     Parameters
     ----------
     oracle : object
-        Whose answers are disturbed.
+        The oracle with exact answers.
     std : float
         Standard deviation of the noise.
     clip : bool, default=True
         Cut answers to [0, 1], as people do. Without it the noise has mean zero everywhere, and the
-        oracle says that it is noisy.
+        attribute `noisy` is True.
     random_state : int, default=0
         The seed.
     kind : {"gaussian", "uniform"}, default="gaussian"
         The distribution.
     persistent : bool, default=False
-        Whether asking the same again meets the same error; otherwise each repeat has its own.
+        Whether all repeats of a question have the same error.
 
     Examples
     --------
@@ -109,7 +109,7 @@ class NoisyOracle(WrappingOracle):
         u = uniform_of_entries(queries, self.random_state, persistent=self.persistent)
         noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
         disturbed = np.asarray(answers, np.float64) + self.std * noise
-        if isinstance(queries, RelativeQueries):  # one, the other or both: nothing in between
+        if isinstance(queries, RelativeQueries):  # 1, 0 or one half only
             return to_scale(disturbed, _SIDES)
         return np.clip(disturbed, 0.0, 1.0) if self.clip else disturbed
 
@@ -117,14 +117,14 @@ class NoisyOracle(WrappingOracle):
 class QuantizedOracle(WrappingOracle):
     """Rounds another oracle's answers to the points of a scale from 0 to 1, rows entry by entry.
 
-    Which of two an item is more like has a scale of its own, and stays.
+    Answers to relative questions stay: they have their own scale.
 
     Parameters
     ----------
     oracle : object
-        Whose answers are rounded.
+        The oracle with exact answers.
     levels : int
-        How many points the scale has, at least 2; five are 0, 1/4, 1/2, 3/4 and 1.
+        Number of points of the scale, at least 2; five are 0, 1/4, 1/2, 3/4 and 1.
 
     Examples
     --------

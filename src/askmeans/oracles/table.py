@@ -47,7 +47,7 @@ class TableOracle:
 
     @classmethod
     def from_labels(cls, y: ArrayLike) -> Self:
-        """Somebody who knows to which class each item belongs.
+        """An oracle that knows the class of each item.
 
         Parameters
         ----------
@@ -58,11 +58,6 @@ class TableOracle:
         -------
         TableOracle
             With memberships of 0 and 1.
-
-        Raises
-        ------
-        DataError
-            If y is not one-dimensional, empty, or holds what is no label.
 
         Examples
         --------
@@ -77,7 +72,7 @@ class TableOracle:
             )
         try:
             classes, numbers = np.unique(labels, return_inverse=True)
-        except TypeError as error:  # words and None, say, have no order
+        except TypeError as error:  # mixed types, such as str and None, have no order
             raise DataError(f"y must hold numbers only, or words only. Got {error}.") from error
         if labels.dtype.kind == "f" and np.isnan(labels).any():
             raise DataError("y must have a label for every item. Got NaN; drop such items first.")
@@ -86,8 +81,8 @@ class TableOracle:
     def answer(self, queries: Queries) -> Floats:
         """Memberships, or sums over clusters of products of memberships.
 
-        Of relative questions 1, 0, or one half for a tie. Of group questions about fewer clusters
-        than it knows the first; the rest of a row is in none of these.
+        To relative questions 1, 0, or one half for a tie. To group questions about fewer clusters
+        than it knows the first ones; the rest of a row is in none of these.
         """
         n_items, n_clusters = self.memberships.shape
         queries.check_items(n_items)

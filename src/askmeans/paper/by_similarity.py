@@ -1,8 +1,8 @@
-"""Membership questions turned into similarity questions: a plan out of a plan.
+"""Membership questions answered through similarity questions: a plan made of a plan.
 
-First a pool of items is asked about, all pairs and a few triplets, until their memberships follow
-(recovery.py). From then on an item's whole row costs a few pairs with anchors from the pool. The
-clusters' numbers are fixed once, by the pool: similarities do not name clusters (paper note N10).
+First come all pairs and a few triplets of a pool of items, which determine its memberships
+(recovery.py). From then on an item's row costs a few pairs with anchors from the pool. The pool
+fixes the numbers of the clusters: similarities do not name clusters (paper note N10).
 """
 
 import math
@@ -21,9 +21,9 @@ from askmeans.paper.geometry import (
 )
 from askmeans.paper.jennrich import ThreeSets
 from askmeans.paper.plan import Asking, Plan, run_inside
-from askmeans.paper.pool import Pool
-from askmeans.paper.pool_sizes import (
+from askmeans.paper.pool import (
     SMALLEST,
+    Pool,
     Route,
     check_budget,
     fewest_items,
@@ -40,8 +40,9 @@ __all__ = ["by_similarity", "drive"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_NOISY_ANCHORS = 2  # per cluster, where answers are noisy; one where they are exact
-_WORSE = 10.0  # times the condition of all anchors: what is left of them must tell clusters apart
+# Heuristic; benchmarks/similarity.py measures the effect.
+_NOISY_ANCHORS = 2  # per cluster, with noisy answers; one with exact ones
+_WORSE = 10.0  # times the condition of all anchors: the rest of them must separate clusters
 
 
 def by_similarity(
@@ -57,7 +58,7 @@ def by_similarity(
     budget: int | None = None,
     similar: Similarities | None = None,
 ) -> Plan:
-    """Let a plan's membership questions be answered through similarities.
+    """Answer a plan's membership questions through similarities.
 
     Parameters
     ----------
@@ -68,23 +69,23 @@ def by_similarity(
     n_clusters : int
         Number of clusters, at least 2.
     rng : numpy.random.Generator
-        Where the pool's randomness comes from.
+        The pool's randomness.
     route : {"triplet", "pairwise", "jennrich"}, default="triplet"
-        Whether triplets may be asked; pairs alone are exact for two clusters, and near for more
-        when nearly pure items exist. "jennrich" is the paper's own: it asks (2 k)^3 triplets in
-        place of the pool's pairs, and bears noise worse.
+        Whether triplets are asked; pairs alone are exact for two clusters, and approximate for more
+        if nearly pure items exist. "jennrich" is the paper's own: it asks (2 k)^3 triplets instead
+        of the pool's pairs, and is less robust to noise.
     noisy : bool or None, default=None
-        Whether answers are noisy or on a coarse scale: more is asked then. None to see it from the
-        answers to the first pairs, or from `levels`.
+        Whether answers are noisy or on a coarse scale, which takes more questions. None detects it
+        from the answers to the first pairs, or from `levels`.
     levels : int or None, default=None
-        How many points the answers' scale has, which tells their noise.
+        Number of points of the answers' scale, which determines their noise.
     pool_size : int or None, default=None
-        Items all of whose pairs are asked first; None for six per cluster (eight where answers are
-        noisy), to ten if need be. Not for "jennrich".
+        Number of items all of whose pairs are asked first; None for six per cluster (eight with
+        noisy answers), up to ten if necessary. Not for "jennrich".
     budget : int or None, default=None
-        Questions there will be, to which the pool is fitted.
+        Number of questions, to which the pool is fitted.
     similar : Similarities or None, default=None
-        What is known already and is not asked again; its items come first.
+        Known similarities, which are not asked again; their items come first.
 
     Returns
     -------
@@ -98,7 +99,7 @@ def by_similarity(
     BudgetError
         If the budget is too small for the smallest pool.
     RankError
-        From the plan, if the answers do not tell so many clusters apart.
+        From the plan, if the answers do not determine so many clusters.
 
     Examples
     --------
@@ -118,15 +119,14 @@ def by_similarity(
     if n_items < fewest:
         raise ParameterError(
             f"The 'n_items' parameter of {owner} must be at least {fewest}, for {n_clusters} "
-            f"clusters to show in similarities. Got {n_items} instead; ask for fewer clusters, or "
-            "about memberships."
+            f"clusters. Got {n_items} instead; ask for fewer clusters, or about memberships."
         )
     for value, name, minimum in ((pool_size, "pool_size", fewest), (levels, "levels", 2)):
         if value is not None:
             check_number(value, name, owner, integer=True, minimum=minimum)
     similar = Similarities() if similar is None else similar
     compared = similar.items
-    if budget is not None:  # what was compared among the pool's first items counts
+    if budget is not None:  # known pairs of the pool's first items count
         budget -= similar.counts.total() - similar.count(compared[: SMALLEST * n_clusters])
     check_budget(budget, least_questions(n_clusters, route), n_clusters)
     pool: Pool | ThreeSets
@@ -141,33 +141,33 @@ def by_similarity(
         noisy = True if levels is not None else noisy
         sigma = rounding_noise(levels)
         pool = Pool(similar, n_clusters, sizes, rng, noisy=noisy, sigma=sigma)
-    # Drawn before the plan draws anything: another number of clusters then compares the same items.
+    # Drawn before the plan draws: with another number of clusters the same items are compared.
     order = rng.permutation(n_items)
     order = np.concatenate([compared, order[~np.isin(order, compared)]]).astype(np.intp)
     return drive(plan, _Pooled(order, n_clusters, pool, similar))
 
 
 class Translator(Protocol):
-    """Answers membership questions by asking others."""
+    """Answers membership questions by other questions."""
 
     similar: Similarities
 
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
-        """Memberships asked for, by asking what is needed."""
+        """Return these memberships, after asking as necessary."""
         ...
 
     def translated(self, queries: MembershipQueries) -> Floats:
-        """What is known of them; NaN where nothing is."""
+        """Return the known ones of these memberships, NaN for others."""
         ...
 
     @property
     def diagnostics(self) -> dict[str, Any]:
-        """What was asked, and how sure the answers are."""
+        """Numbers of questions, and the quality of the answers."""
         ...
 
 
 def drive(plan: Plan, translator: Translator) -> Asking[Clustering]:
-    """Feed the inner plan; the outer one sees similarity questions only."""
+    """Run the inner plan; the outer one asks similarity questions only."""
 
     def ask(queries: Queries) -> Asking[Floats]:
         if not isinstance(queries, MembershipQueries):
@@ -184,7 +184,7 @@ def drive(plan: Plan, translator: Translator) -> Asking[Clustering]:
 
 
 class _Pooled:
-    """The pool, its memberships, and the rows found through it."""
+    """The pool, its memberships, and the rows that follow from it."""
 
     def __init__(
         self,
@@ -203,19 +203,19 @@ class _Pooled:
 
     @property
     def diagnostics(self) -> dict[str, Any]:
-        """What was asked, and how sure the rows are."""
+        """Numbers of questions, and the quality of the rows."""
         account = dict(self.similar.counts) | self.pool.diagnostics
         if self.anchors is not None:
             design = np.array([self.rows[anchor] for anchor in self.anchors.tolist()])
             account["anchor_condition"] = float(np.linalg.cond(design))
-            # The error of a row to expect from answers as noisy as the pool's.
+            # The expected error of a row, if answers are as noisy as the pool's.
             trace = float(np.trace(np.linalg.pinv(design.T @ design)))
             noise = account.get("sigma", 0.0) * math.sqrt(trace / self.k)
             account["predicted_rmse"] = math.hypot(noise, account.get("spread", 0.0))
         return account | ({"unknown_rows": len(self.unknown)} if self.unknown else {})
 
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
-        """Memberships of these items, by asking what is needed."""
+        """Return these memberships, after asking as necessary."""
         items = np.unique(queries.items)
         if self.anchors is None:
             yield from self._bootstrap(items)
@@ -224,13 +224,13 @@ class _Pooled:
         return self.translated(queries)
 
     def translated(self, queries: MembershipQueries) -> Floats:
-        """What is known of these memberships; NaN where nothing is."""
+        """Return the known ones of these memberships, NaN for others."""
         nothing = np.full(self.k, np.nan)
         rows = [self.rows.get(item, nothing) for item in queries.items.tolist()]
         return np.array(rows).reshape(-1, self.k)[np.arange(len(queries)), queries.clusters]
 
     def _bootstrap(self, wanted: Rows) -> Asking[None]:
-        """Find the memberships of a pool, the items wanted first, and choose anchors from it."""
+        """Determine the memberships of a pool, these items first, and choose anchors from it."""
         first = np.isin(self.order, wanted)
         queue = np.concatenate([self.order[first], self.order[~first]])
         try:
@@ -243,7 +243,7 @@ class _Pooled:
                 self.anchors = self.pool.items[extreme_rows(F, n_anchors)]
 
     def _ask_rows(self, items: Rows) -> Asking[None]:
-        """Whole rows of items from pairs with the anchors; more anchors where nobody could say."""
+        """Rows of items from pairs with the anchors; more anchors for pairs without an answer."""
         assert self.anchors is not None
         known = np.array(list(self.rows))
         more = extreme_rows(np.array(list(self.rows.values())), 4 * self.k)
@@ -259,7 +259,7 @@ class _Pooled:
         self.unknown.update(item for item in items.tolist() if item not in self.rows)
 
     def _solve_rows(self, items: Rows, anchors: Rows) -> None:
-        """Rows of the items that were compared with anchors enough to tell all clusters apart."""
+        """Rows of the items that were compared with enough anchors to separate all clusters."""
         solved = {item: self._solved(item, anchors) for item in items.tolist()}
         self.rows.update({item: row for item, row in solved.items() if row is not None})
 

@@ -1,4 +1,4 @@
-"""Geometry of memberships seen through similarities: pure functions over small arrays.
+"""Geometry of memberships and similarities: pure functions of small arrays.
 
 Notation: F holds memberships (P x k, rows on the simplex), G = F F' their similarities, Z an
 embedding with G = Z Z'. Then F = Z Q for an orthogonal Q, and Z w = 1 gives Q 1 = w, |w|^2 = k.
@@ -15,12 +15,12 @@ from scipy.optimize import nnls
 from askmeans.fuzzy.arrays import without_last_bits
 
 __all__ = [
-    "believable",
     "constrained_rotation",
     "extreme_rows",
     "fit_tensor",
     "least_negative",
     "most_volume",
+    "plausible_deviation",
     "robust_simplex_least_squares",
     "rotation_derivatives",
     "rotation_from_tensor",
@@ -30,7 +30,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, up to which an answer is believed
+# Heuristic limits; tests/paper/test_wrong_pairs.py has their effect.
+_FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, up to which an answer is plausible
 _ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
 
 
@@ -51,13 +52,13 @@ def simplex_least_squares(design: Floats, target: Floats) -> Floats:
     return weights
 
 
-def believable(deviation: float) -> float:
-    """How far an answer may be from what the others tell, where they are off by so much."""
+def plausible_deviation(deviation: float) -> float:
+    """The largest plausible deviation of an answer, given the usual deviation of the others."""
     return max(_FAR * deviation, _LEAST_FAR)
 
 
 def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
-    """The same without the one target that all others agree to be far off, if there is one."""
+    """The same without one target that is implausible given all others, if there is one."""
     n, k = design.shape
     if n < k + 2:
         return simplex_least_squares(design, target)
@@ -70,7 +71,7 @@ def robust_simplex_least_squares(design: Floats, target: Floats) -> Floats:
         rms = math.sqrt(float(np.square(left[others]).sum()) / (n - k))
         if rms < least:
             best, least, own = x, rms, float(left[j])
-    return best if own > believable(least) else unweighted
+    return best if own > plausible_deviation(least) else unweighted
 
 
 def constrained_rotation(V: Floats, w: Floats) -> Floats:
@@ -87,7 +88,7 @@ def constrained_rotation(V: Floats, w: Floats) -> Floats:
 
 
 def extreme_rows(Z: Floats, size: int) -> Rows:
-    """So many rows that span the most volume, by pivoted QR again and again."""
+    """Rows that span the most volume, by repeated pivoted QR."""
     left = np.arange(len(Z))
     chosen: list[int] = []
     while len(chosen) < size and len(left):
@@ -98,7 +99,7 @@ def extreme_rows(Z: Floats, size: int) -> Rows:
 
 
 def _pivots(Z: Floats, size: int) -> list[int]:
-    """The pivots of a QR decomposition of Z'; LAPACK's own hang on the last bits where rows tie."""
+    """The pivots of a QR decomposition of Z'; LAPACK's depend on the last bits if rows tie."""
     rest, pivots = Z.copy(), list[int]()
     least = 1e-24 * float(np.square(Z).sum())  # of squares: rounding only
     for _ in range(size):
@@ -113,7 +114,7 @@ def _pivots(Z: Floats, size: int) -> list[int]:
 
 
 def most_volume(Z: Floats, rows: Rows) -> Rows:
-    """As many rows that span more volume, by exchanging one for another while that helps."""
+    """Exchange rows one by one while that increases the volume that they span."""
     rows = rows.copy()
     if np.linalg.matrix_rank(Z[rows]) < len(rows):
         return rows
@@ -128,7 +129,7 @@ def most_volume(Z: Floats, rows: Rows) -> Rows:
 
 
 def rotation_derivatives(Z: Floats, w: Floats, Q: Floats) -> Floats:
-    """How Z Q changes with each of the ways in which Q can turn (P x k x ways): those that keep w.
+    """Derivatives of Z Q by the rotations of Q that keep w (P x k x rotations).
 
     Q = w 1' / k + outside R inside', and R turns by R S with S skew-symmetric.
     """
@@ -140,7 +141,7 @@ def rotation_derivatives(Z: Floats, w: Floats, Q: Floats) -> Floats:
 
 
 def least_negative(Z: Floats, w: Floats, Q: Floats, *, n_iterations: int = 60) -> Floats:
-    """Q turned until the negative part of Z Q is least: Levenberg and Marquardt's method."""
+    """Rotate Q to minimise the negative part of Z Q, by Levenberg and Marquardt's method."""
     k = len(w)
     if k == 2:
         return Q  # no rotation is left
@@ -181,7 +182,7 @@ def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats 
     """The symmetric tensor S with S(z_a, z_b, z_c) nearest to the answers, and S(., ., w) = I.
 
     S = sum_r q_r x q_r x q_r with q_r the columns of Q, and q_r . w = 1, whence the constraint. It
-    is met exactly, in its null space; the answers by least squares. None if they leave S open.
+    is met exactly, in its null space; the answers by least squares. None if S is not determined.
     """
     k = Z.shape[1]
     triples = np.array(list(itertools.combinations_with_replacement(range(k), 3)))

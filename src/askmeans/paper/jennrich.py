@@ -2,7 +2,7 @@
 
 Algorithm 9 wants a symmetric tensor, which triplets of distinct items cannot fill (paper note N4).
 Three disjoint sets A, B, C give an asymmetric one of rank k, T[a, b, c] = sum_r A_ar B_br C_cr, and
-the same algorithm. Exact without noise; at equal questions recovery.py bears noise better.
+the same algorithm. Exact without noise; recovery.py is more robust for as many questions.
 """
 
 from dataclasses import dataclass
@@ -23,9 +23,10 @@ __all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
-_LEAST_RATIO = 1e-2  # below this other items are drawn
-_LEAST_SNR = 1.5  # below this the k-th direction is noise
+# Heuristic limits; benchmarks/similarity.py measures their effect.
+_NO_RANK = 1e-6  # a k-th singular value below this share of the first counts as 0
+_LEAST_RATIO = 1e-2  # below this, other items are drawn
+_LEAST_SNR = 1.5  # below this, the k-th direction is noise
 _DRAWS = 5  # at most
 
 
@@ -33,9 +34,9 @@ _DRAWS = 5  # at most
 class Factors:
     """Memberships of the three sets, their clusters in one order.
 
-    `residual` is the root mean square of what they leave unexplained; `ratio` the smallest k-th
-    singular value of an unfolding beside its first: below 1e-2 other items are worth drawing. `snr`
-    is the smallest k-th beside the next.
+    `residual` is the root mean square error; `ratio` the smallest ratio of the k-th singular value
+    of an unfolding to its first: below 1e-2 other items should be drawn. `snr` is the smallest
+    ratio of the k-th to the next.
     """
 
     A: Floats
@@ -49,7 +50,7 @@ class Factors:
 class ThreeSets:
     """The pool of this route: three sets of 2 k items, drawn again while they are ill-conditioned.
 
-    A set is also drawn again when nobody could say too much of it, or when it misses a cluster.
+    They are also drawn again if too many answers are missing, or a set misses a cluster.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class ThreeSets:
         self.diagnostics: dict[str, Any] = {}
 
     def ask(self, queue: Rows) -> Asking[None]:
-        """Ask all triplets across three sets from the queue, until they show k clusters."""
+        """Ask all triplets across three sets from the queue, until they determine k clusters."""
         size, poor = 2 * self.k, None
         for start in range(0, min(_DRAWS * 3 * size, len(queue) - 3 * size + 1), 3 * size):
             sets = queue[start : start + 3 * size].reshape(3, size)
@@ -93,7 +94,7 @@ class ThreeSets:
             )
 
     def _take(self, factors: Factors, sets: list[Rows]) -> None:
-        """Keep what a draw has shown: a later stop must not lose it."""
+        """Keep the result of a draw: a later stop must not lose it."""
         self.items = np.concatenate(sets)
         self.memberships = np.vstack([factors.A, factors.B, factors.C])
         self.diagnostics = {
@@ -106,7 +107,7 @@ class ThreeSets:
 
 
 def _without_gaps(T: Floats, k: int) -> tuple[Floats, list[Rows]]:
-    """The tensor without items nobody could place, the worst first, and the items kept."""
+    """The tensor without items with missing answers, the worst first, and the remaining items."""
     kept = [np.arange(size) for size in T.shape]
     while np.isnan(T).any():
         gaps = [np.isnan(T).mean(axis=tuple({0, 1, 2} - {mode})) for mode in range(3)]
@@ -114,7 +115,7 @@ def _without_gaps(T: Floats, k: int) -> tuple[Floats, list[Rows]]:
         if len(gaps[mode]) <= k:
             raise RankError(
                 f"Three sets of {k} items must be comparable with each other: too many questions "
-                "had no answer. Ask somebody who can say, or take route='triplet'."
+                "had no answer. Ask another annotator, or use route='triplet'."
             )
         worst = int(gaps[mode].argmax())
         T = np.delete(T, worst, axis=mode)
@@ -127,13 +128,13 @@ def memberships_by_jennrich(
 ) -> Factors:
     """Memberships of three sets of items from all triplets across them (m_a x m_b x m_c).
 
-    A set has k items at least; 2 k are wise. Of `n_draws` pairs of contractions the one with the
-    lowest residual is kept. A set that does not show k independent clusters is a RankError.
+    A set has at least k items; 2 k are recommended. Of `n_draws` pairs of contractions the one with
+    the lowest residual is kept. A set without k independent clusters raises a RankError.
 
     >>> rng = np.random.default_rng(0)
     >>> A, B, C = rng.dirichlet([1.0, 1.0], size=(3, 4))
-    >>> found = memberships_by_jennrich(np.einsum("ar,br,cr->abc", A, B, C), rng, 2)
-    >>> found.residual < 1e-12
+    >>> factors = memberships_by_jennrich(np.einsum("ar,br,cr->abc", A, B, C), rng, 2)
+    >>> factors.residual < 1e-12
     True
     """
     bases, ratio, snr = _bases(T, k)
@@ -142,7 +143,7 @@ def memberships_by_jennrich(
     best: Factors | None = None
     for _ in range(n_draws):
         Z_a = _columns(core, rng)
-        # Z_a^-1 takes the first mode away: what is left of cluster r is b_r c_r', of rank one.
+        # Z_a^-1 removes the first mode: the rest of cluster r is b_r c_r', of rank one.
         left, _, right = np.linalg.svd(np.einsum("ri,ijl->rjl", np.linalg.pinv(Z_a), core))
         Z_b, Z_c = left[:, :, 0].T, right[:, 0, :].T
         A, B, C = (_scaled(U @ Z) for U, Z in ((U_a, Z_a), (U_b, Z_b), (U_c, Z_c)))
@@ -184,13 +185,14 @@ def _columns(core: Floats, rng: np.random.Generator) -> Floats:
     a, b = rng.normal(size=(2, core.shape[2]))
     T1, T2 = core @ (a / np.linalg.norm(a)), core @ (b / np.linalg.norm(b))
     values, vectors = eig(T1, T2)
-    # Noise makes two near eigenvalues a complex pair; its real and imaginary part span the same.
+    # With noise two close eigenvalues become a complex pair; its real and imaginary part span the
+    # same.
     real = np.where(values.imag < 0.0, vectors.imag, vectors.real)
     columns: Floats = T2 @ real
     return columns
 
 
 def _scaled(F: Floats) -> Floats:
-    """Columns scaled so that rows sum to one, as nearly as they can (paper note N19)."""
+    """Scale columns so that rows sum to one, by least squares (paper note N19)."""
     scale = np.linalg.lstsq(F, np.ones(len(F)), rcond=None)[0]
     return onto_simplex(F * scale)

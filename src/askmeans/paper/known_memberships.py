@@ -1,4 +1,4 @@
-"""What a plan has been told: memberships by item and cluster, and what they cost by phase."""
+"""The answers to a plan: memberships by item and cluster, and numbers of questions by phase."""
 
 from collections import Counter
 
@@ -19,7 +19,7 @@ Rows = NDArray[np.intp]
 class KnownMemberships:
     """Memberships as they become known; a row's last entry follows from the others.
 
-    With `faithful` every entry is asked, as in the paper's listings.
+    With `faithful` all entries are asked, as in the paper's listings.
     """
 
     def __init__(self, n_clusters: int, *, faithful: bool) -> None:
@@ -34,16 +34,16 @@ class KnownMemberships:
 
     @property
     def items(self) -> Rows:
-        """Items of which anything is known, in the order they were first asked about."""
+        """Items with answers, in the order of their first questions."""
         return np.fromiter(self._places, dtype=np.intp, count=len(self._places))
 
     @property
     def values(self) -> Floats:
-        """What is known of them, one row per item; NaN where nothing is."""
+        """Their known memberships, one row per item, NaN for others."""
         return self._values[: len(self._places)]
 
     def look_up(self, items: Rows, clusters: Rows) -> Floats:
-        """Entries known so far; NaN where nothing is."""
+        """Return known entries, NaN for others."""
         if self.n_clusters == 1 and not self.faithful:
             return np.ones(len(items))  # the only entry of its row follows from no other
         places = np.array([self._places.get(item, -1) for item in items.tolist()], dtype=np.intp)
@@ -56,7 +56,7 @@ class KnownMemberships:
         """Ask about entries, except those that follow from the rest of their row."""
         values = self.look_up(items, clusters)
         new = np.full(len(items), True) if self.faithful else np.isnan(values)
-        if not self.faithful:  # what somebody could not say is not asked again
+        if not self.faithful:  # "cannot say" is not asked again
             new &= np.array(
                 [
                     entry not in self._queried
@@ -70,7 +70,7 @@ class KnownMemberships:
         try:
             answers = yield batch
         except StopAsking as stop:
-            answered = ~np.isnan(stop.answers)  # what was not answered was not asked
+            answered = ~np.isnan(stop.answers)  # others were not asked
             self._count(batch.take(answered), phase)
             self._keep(batch, stop.answers)
             raise
@@ -79,7 +79,7 @@ class KnownMemberships:
         return self.look_up(items, clusters)
 
     def ask_rows(self, items: Rows, clusters: Rows, phase: str) -> Asking[Floats]:
-        """Ask about all these clusters for each item (n x c); one fewer where the rest follows."""
+        """Ask about all these clusters for each item (n x c), except entries that follow."""
         implies_last = len(clusters) == self.n_clusters and not self.faithful
         columns = clusters[:-1] if implies_last and self.n_clusters > 1 else clusters
         yield from self.ask(np.repeat(items, len(columns)), np.tile(columns, len(items)), phase)
@@ -87,7 +87,7 @@ class KnownMemberships:
         return flat.reshape(len(items), len(clusters))
 
     def _count(self, batch: MembershipQueries, phase: str) -> None:
-        """Account for a batch that was asked."""
+        """Count a batch of questions."""
         before = len(self._queried)
         self._queried.update(zip(batch.items.tolist(), batch.clusters.tolist(), strict=True))
         self.raw[phase] += len(batch)
@@ -95,7 +95,7 @@ class KnownMemberships:
         self.rounds[phase] += len(self._queried) > before
 
     def _keep(self, batch: MembershipQueries, answers: Floats) -> None:
-        """Write answers down, and what follows from them."""
+        """Store answers, and the entries that follow from them."""
         for item in batch.items.tolist():
             self._places.setdefault(item, len(self._places))
         if len(self._places) > len(self._values):
@@ -111,5 +111,5 @@ class KnownMemberships:
             rows = rows[unknown.sum(axis=1) == 1]  # one entry left: the row sums to one
             missing = np.isnan(self._values[rows]).argmax(axis=1)
             rest = 1.0 - np.nansum(self._values[rows], axis=1)
-            # What rounding leaves is nothing: a cluster must not be made of it.
+            # A rest within rounding is 0: a cluster must not be made of it.
             self._values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""What a plan is: a generator that yields questions, receives answers and returns a clustering."""
+"""The type of a plan: a generator that yields questions, receives answers, returns a clustering."""
 
 from collections.abc import Callable, Generator
 from typing import TypeVar
@@ -13,15 +13,15 @@ from askmeans.results import Clustering
 __all__ = ["Asking", "Plan", "run_inside", "stop_plan"]
 
 Floats = NDArray[np.float64]
-Told = TypeVar("Told")
+Value = TypeVar("Value")
 
 Plan = Generator[Queries, Floats, Clustering]
-# A part of a plan: asks, and returns what the answers say.
-Asking = Generator[Queries, Floats, Told]
+# A part of a plan: asks, and returns what follows from the answers.
+Asking = Generator[Queries, Floats, Value]
 
 
 def stop_plan(plan: Plan, answers: Floats, reached: NDArray[np.bool_] | None = None) -> None:
-    """Throw StopAsking into a plan, which ends by StopIteration; refuse one that goes on."""
+    """Throw StopAsking into a plan, which ends by StopIteration; a PlanError if it continues."""
     plan.throw(StopAsking(answers, reached))
     raise PlanError(
         "A plan must return when StopAsking is thrown into it. Got more questions instead."
@@ -29,9 +29,9 @@ def stop_plan(plan: Plan, answers: Floats, reached: NDArray[np.bool_] | None = N
 
 
 def run_inside(plan: Plan, ask: Callable[[Queries], Asking[Floats]]) -> Asking[Clustering]:
-    """Run a plan within another: `ask` asks what the answers to its questions follow from.
+    """Run a plan within another; `ask` obtains the answers to its questions by other questions.
 
-    StopAsking comes out of `ask` with what is known of these questions, and goes on to the plan.
+    `ask` raises StopAsking with the known answers to these questions; it is passed to the plan.
     """
     try:
         queries = next(plan)

@@ -1,25 +1,26 @@
-"""The pool: items compared with each other until the memberships of all of them follow.
+"""The pool: items that are compared with each other until the memberships of all follow.
 
 Gram-first: all pairs, then triplets among a few extreme items (recovery.py has the mathematics).
-A stop while asking leaves what the answers so far tell.
+After a stop the memberships follow from the answers so far, if possible.
 """
 
 import itertools
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import (
+    BudgetError,
     LittleInformationWarning,
     MoreClustersWarning,
     RankError,
     StopAsking,
 )
-from askmeans.paper.geometry import believable, extreme_rows
+from askmeans.paper.geometry import extreme_rows, plausible_deviation
 from askmeans.paper.plan import Asking
-from askmeans.paper.pool_sizes import PoolSizes, fewest_items
 from askmeans.paper.recovery import (
     Embedding,
     Spectrum,
@@ -34,25 +35,116 @@ from askmeans.paper.recovery import (
 from askmeans.paper.similarities import Similarities, square_by_square
 from askmeans.results import warn
 
-__all__ = ["Pool"]
+__all__ = [
+    "SMALLEST",
+    "Pool",
+    "PoolSizes",
+    "Route",
+    "check_budget",
+    "fewest_items",
+    "least_questions",
+    "pool_sizes",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-_NO_RANK = 1e-6  # a k-th singular value below this share of the first is none
+Route = Literal["triplet", "pairwise", "jennrich"]
+
+# Heuristic sizes and limits; benchmarks/similarity.py measures their effect.
+SMALLEST = 3  # items per cluster in a pool
+_USUAL, _NOISY, _LARGEST = 6, 8, 10  # likewise: with exact answers, with noisy ones, at most
+_NO_RANK = 1e-6  # a k-th singular value below this share of the first counts as 0
 _LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows
 _NOISE = 1.2  # a signal to noise below this may be none
 _EXACT_SNR = 1e6  # above this the answers are exact
 _EXACT = 1e-9  # residual below which they are, too
-_MUCH = 0.075  # residual beyond that of five points, which leave .07
-_AMBIGUOUS = 0.1  # what pairs alone may leave open, without a warning
+_MUCH = 0.075  # residual; a scale of five points leaves .07
+_AMBIGUOUS = 0.1  # ambiguity of pairs alone, up to which there is no warning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSizes:
+    """Numbers of items: compared at first, compared at most, and in triplets."""
+
+    first: int
+    largest: int
+    corners: int  # 0 without triplets
+
+
+def fewest_items(k: int) -> int:
+    """The smallest number of comparable items whose similarities determine k clusters."""
+    return 2 * k + 2
+
+
+def least_questions(n_clusters: int, route: Route = "triplet") -> int:
+    """Questions of the smallest pool, three items per cluster.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
+        How memberships are found (see `by_similarity`).
+
+    Returns
+    -------
+    int
+        Pairs and triplets.
+
+    Examples
+    --------
+    >>> least_questions(3)  # 36 pairs and 20 triplets
+    56
+    """
+    if route == "jennrich":
+        return (2 * n_clusters) ** 3
+    triplets = 0 if n_clusters == 2 or route == "pairwise" else math.comb(2 * n_clusters, 3)
+    return math.comb(SMALLEST * n_clusters, 2) + triplets
+
+
+def check_budget(budget: int | None, least: int, n_clusters: int) -> None:
+    """Refuse a budget below the smallest pool."""
+    if budget is not None and budget < least:
+        raise BudgetError(
+            f"The 'budget' parameter must be at least {least} for similarity questions with "
+            f"{n_clusters} clusters, unless all answers are 0 or 1. Got {budget} instead."
+        )
+
+
+def pool_sizes(
+    n_items: int,
+    k: int,
+    with_triplets: bool,
+    noisy: bool,
+    pool_size: int | None,
+    budget: int | None,
+) -> PoolSizes:
+    """Sizes at which the first pairs take at most half of the budget, and triplets the rest.
+
+    With noisy answers more triplets are asked, if the budget allows.
+    """
+    corners = 2 * k if with_triplets else 0
+    first = pool_size or (_NOISY if noisy else _USUAL) * k
+    largest = max(first, _LARGEST * k)
+    if budget is not None:
+        most = min(budget / 2, budget - math.comb(corners, 3))
+        while pool_size is None and first > SMALLEST * k and math.comb(first, 2) > most:
+            first -= 1
+    if with_triplets and noisy:
+        paid = budget is None or math.comb(first, 2) + math.comb(3 * k, 3) <= budget
+        corners = 3 * k if paid else corners
+    if budget is not None:
+        while largest > first and math.comb(largest, 2) + math.comb(corners, 3) > budget:
+            largest -= 1
+    return PoolSizes(first=min(n_items, first), largest=min(n_items, largest), corners=corners)
 
 
 class Pool:
     """Items, and their memberships once these follow from similarities.
 
-    `noisy` says whether answers are taken as noisy; None until they show it. `sigma` is the least
-    noise that is known of, from the scale of the answers.
+    `noisy` states whether answers are treated as noisy; None until it is detected. `sigma` is a
+    lower bound of the noise, from the scale of the answers.
     """
 
     def __init__(
@@ -77,11 +169,11 @@ class Pool:
 
     @property
     def sizes(self) -> PoolSizes:
-        """As many items as answers of this noise want."""
+        """The sizes for answers of this noise."""
         return self._sizes[bool(self.noisy)]
 
     def ask(self, queue: Rows) -> Asking[None]:
-        """Compare items, first in the queue first, until their memberships follow."""
+        """Compare items, in the order of the queue, until their memberships follow."""
         try:
             seen = yield from self._compare(queue)
         except StopAsking:
@@ -103,7 +195,7 @@ class Pool:
         self._judge_fit(seen)
 
     def _compare(self, queue: Rows) -> Asking[Spectrum | None]:
-        """All pairs of a pool that grows while it does not show k clusters well."""
+        """Ask all pairs of a pool that grows while it does not determine k clusters well."""
         self.items, used = queue[: self.sizes.first], self.sizes.first
         while True:
             yield from self.similar.ask(square_by_square(self.items), "bootstrap_pairs")
@@ -118,17 +210,17 @@ class Pool:
             self.items, used = np.concatenate([self.items, more]), used + len(more)
 
     def _spectrum(self) -> Spectrum | None:
-        """What the items' similarities show; None where they are too few to show k clusters."""
+        """The spectrum of the items' similarities; None if there are too few items."""
         if len(self.items) < fewest_items(self.k):
             return None
         return spectrum(self._filled(), self.k, self.rng, sigma=self.sigma)
 
     def _filled(self) -> Floats:
-        """The similarities, with what nobody could say filled in."""
+        """The similarities, with missing answers filled in."""
         return fill_gaps(self.similar.matrix(self.items), self.k)
 
     def _judge(self, seen: Spectrum) -> None:
-        """Refuse answers that do not show so many clusters; warn of those that hardly do."""
+        """Raise an error if the answers do not determine k clusters; warn if they hardly do."""
         if seen.rho < _NO_RANK:
             rank = int((seen.values > _NO_RANK * seen.values[0]).sum())
             raise RankError(
@@ -148,7 +240,7 @@ class Pool:
             )
 
     def _judge_fit(self, seen: Spectrum) -> None:
-        """Warn of answers that show more clusters, where so many leave much unexplained."""
+        """Warn if the answers indicate more clusters, and k of them leave much unexplained."""
         much = max(_MUCH, 1.5 * self.sigma)
         if seen.rank > self.k and self.diagnostics.get("residual", 0.0) > much:
             warn(
@@ -159,10 +251,10 @@ class Pool:
             )
 
     def _alone(self) -> Rows:
-        """Items that are like no other, if exactly they are the clusters that the rest lacks.
+        """Items that are like no other, if they are exactly the clusters that the rest lacks.
 
-        Then nothing else is possible: their clusters are disjoint from each other's and from the
-        rest's, and there are no more clusters than that.
+        Then nothing else is possible: their clusters are disjoint from each other and from those of
+        the rest, and there are no more clusters.
         """
         G = self._filled()
         alone = isolated_items(G)
@@ -172,13 +264,13 @@ class Pool:
             return alone[:0]
         seen = spectrum(G[np.ix_(rest, rest)], left, self.rng)
         exact = seen.rho >= _LEAST_RHO and seen.snr > _EXACT_SNR
-        if left == 1:  # then all others are wholly of one cluster
+        if left == 1:  # then all others belong to one cluster entirely
             exact = bool(np.ptp(G[np.ix_(rest, rest)][~np.eye(len(rest), dtype=bool)]) < _EXACT)
             exact &= abs(G[rest[0], rest[1]] - 1.0) < _EXACT
         return alone if exact else alone[:0]
 
     def _solve(self, alone: Rows) -> Asking[None]:
-        """Memberships of all items: those alone have clusters of their own, the last ones."""
+        """Memberships of all items: isolated ones have clusters of their own, the last ones."""
         rest = np.setdiff1d(np.arange(len(self.items)), alone)
         left = self.k - len(alone)
         self.items = np.concatenate([self.items[rest], self.items[alone]])
@@ -206,7 +298,7 @@ class Pool:
     def _from_triplets(
         self, G: Floats, embedding: Embedding, triplets: Rows, answers: Floats
     ) -> Floats:
-        """Memberships from pairs and triplets; from pairs alone where too few were told."""
+        """Memberships from pairs and triplets; from pairs alone with too few triplets."""
         answered = ~np.isnan(answers)
         triplets, answers = triplets[answered], answers[answered]
         fit = memberships_from_triplets(embedding, triplets, answers, self.rng)
@@ -220,7 +312,7 @@ class Pool:
         return F
 
     def _from_pairs(self, G: Floats, embedding: Embedding) -> Floats:
-        """Memberships from pairs alone, with a warning when they leave much open."""
+        """Memberships from pairs alone, with a warning if they are ambiguous."""
         corners = memberships_from_corners(embedding, self.rng)
         F = corners.memberships
         purity = float(F.max(axis=0).min())
@@ -244,7 +336,7 @@ class Pool:
         return F
 
     def _salvage(self) -> None:
-        """After a stop among the pairs: memberships of those that were compared, if they follow."""
+        """After a stop among the pairs: the memberships of the compared items, if they follow."""
         self.items = self.similar.comparable(self.items)
         seen = self._spectrum()
         if seen is None or seen.rho < _LEAST_RHO:
@@ -254,7 +346,7 @@ class Pool:
         self.memberships = self._from_pairs(G, embed(fill_gaps(G, self.k), self.k, self.rng))
 
     def _describe(self, seen: Spectrum) -> None:
-        """What the pairs show, for the diagnostics."""
+        """Write the spectrum of the pairs to the diagnostics."""
         self.diagnostics |= {
             "pool": len(self.items),
             "noisy": bool(self.noisy),
@@ -265,7 +357,7 @@ class Pool:
         }
 
     def _describe_fit(self, F: Floats, G: Floats, embedding: Embedding) -> None:
-        """How well memberships explain the pairs; k - 1 numbers per item are fitted to them."""
+        """Write the fit of memberships to the pairs; k - 1 numbers per item are fitted."""
         n_pairs = math.comb(len(F), 2)
         free = max(n_pairs - len(F) * (F.shape[1] - 1), 1)
         residual = _residual(F, G)
@@ -277,13 +369,13 @@ class Pool:
 
 
 def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
-    """Noisy answers fitted; once more without those that are far from what the others tell."""
+    """Fit noisy answers; once more without those that are implausible given the others."""
     if _residual(F, G) <= _EXACT:
         return F
     F = refine(F, G, triplets, answers)[0]
     pairs, triples = np.abs(F @ F.T - G), np.abs(F[triplets].prod(axis=1).sum(axis=1) - answers)
     usual = float(np.nanmedian(pairs[~np.eye(len(G), dtype=bool)])) / 0.6745
-    limit = believable(usual)
+    limit = plausible_deviation(usual)
     far = pairs > limit
     np.fill_diagonal(far, False)
     if not far.any() and not (triples > limit).any():
@@ -293,6 +385,6 @@ def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
 
 
 def _residual(F: Floats, G: Floats) -> float:
-    """Root mean square of what memberships leave of the similarities unexplained."""
+    """Root mean square of the residuals of the similarities."""
     left = (F @ F.T - G)[~np.eye(len(G), dtype=bool)]
     return float(np.sqrt(np.nanmean(np.square(left))))

@@ -1,6 +1,6 @@
-"""What noise and similarity questions cost (Theorem 10, the reduction lemma), and Lemma 1.
+"""The cost of noise and of similarity questions (Theorem 10, the reduction lemma), and Lemma 1.
 
-Where a printed form is wrong (paper note N22), `form` chooses.
+Where the printed form is wrong (paper note N22), `form` selects the form.
 """
 
 import math
@@ -20,11 +20,11 @@ def noisy_repetitions(
     kappa: float,
     form: Literal["printed", "proof", "corrected"] = "corrected",
 ) -> int:
-    """Theorem 10: how often a noisy oracle is asked each question, for an extra error of kappa.
+    """Theorem 10: the number of repetitions of each question, for an extra error of kappa.
 
-    The statement says 8 sigma^2 ln(n) / kappa^2. Its proof's own numbers, 6 ln(n) batches of
-    4 sigma^2 / kappa^2, make 24; the stated failure probability needs 24 ln(n) batches, which
-    makes 96 (paper note N22).
+    The statement has 8 sigma^2 ln(n) / kappa^2. Its proof has 6 ln(n) batches of 4 sigma^2 /
+    kappa^2, a factor of 24; the stated failure probability needs 24 ln(n) batches, a factor of 96
+    (paper note N22).
 
     Parameters
     ----------
@@ -40,12 +40,7 @@ def noisy_repetitions(
     Returns
     -------
     int
-        Times that each question is asked, at least 1.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
+        Number of times that each question is asked, at least 1.
 
     Examples
     --------
@@ -65,17 +60,17 @@ def noisy_repetitions(
 def similarity_price(
     n_rows: int, k: int, *, noisy: bool = False, form: Form = "corrected"
 ) -> dict[str, int]:
-    """What memberships of so many items cost in similarity questions instead.
+    """The number of similarity questions that replace memberships of so many items.
 
-    The paper's reduction takes k^3 triplets and k pairs an item. Ours embeds a pool of 6 k items by
-    all their pairs, turns it with C(2 k, 3) triplets (none for two clusters), and then asks k pairs
-    for each further item. When answers are noisy the pool has 8 k items, C(3 k, 3) triplets are
-    asked, and 2 k pairs for each further item. A small budget makes the pool smaller.
+    The paper's reduction takes k^3 triplets and k pairs per item. Ours embeds a pool of 6 k items
+    by all their pairs, rotates it with C(2 k, 3) triplets (none for two clusters), and then asks k
+    pairs for each further item. With noisy answers the pool has 8 k items, C(3 k, 3) triplets are
+    asked, and 2 k pairs for each further item. With a small budget the pool is smaller.
 
     Parameters
     ----------
     n_rows : int
-        Items whose memberships are wanted.
+        Number of items.
     k : int
         Number of clusters, at least 2.
     noisy : bool, default=False
@@ -87,11 +82,6 @@ def similarity_price(
     -------
     dict of str to int
         "pairs" and "triplets".
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------
@@ -113,7 +103,7 @@ def similarity_price(
 
 
 def purity_bound(n: int, k: int, *, rho: float) -> dict[str, int]:
-    """How many items' pairs show every cluster in pure form (the similarity appendix).
+    """The number of items whose pairs include pure items of every cluster (similarity appendix).
 
     Parameters
     ----------
@@ -128,11 +118,6 @@ def purity_bound(n: int, k: int, *, rho: float) -> dict[str, int]:
     -------
     dict of str to int
         "items", m = log(n k) / rho, and "pairs", m^2 as in the paper.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------
@@ -157,7 +142,7 @@ def xie_beni_bound(
     eps_1: float,
     eps_2: float,
 ) -> float:
-    """Lemma 1: how far the Xie-Beni index of an (eps_1, eps_2) solution may be from the target's.
+    """Lemma 1: bound of the difference of the Xie-Beni indices of a solution and its target.
 
     With the constants of its proof: the objective changes by at most n (4 R eps_1 + eps_1^2) +
     2 n k alpha eps_2 (R^2 + (R + eps_1)^2), the squared separation by 8 R eps_1 + 4 eps_1^2. The
@@ -184,11 +169,6 @@ def xie_beni_bound(
     -------
     float
         Largest difference of the two indices; infinite when eps_1 is too large for the separation.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------

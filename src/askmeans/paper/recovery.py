@@ -1,8 +1,8 @@
 """Memberships of a pool of items from their pairwise similarities, and a few triplets.
 
-Gram-first (shared notes on similarity): complete the diagonal that cannot be asked, embed, and fix
-the rotation by triplets; two clusters need none. Pairs alone fix it by the corners that the pool
-shows, which is exact when pure items are among them.
+Gram-first: complete the diagonal, which cannot be asked, embed, and determine the rotation from
+triplets; two clusters need none. From pairs alone the rotation follows from the corners of the
+pool, exactly if pure items are among them.
 """
 
 from dataclasses import dataclass
@@ -42,11 +42,11 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spectrum:
-    """Singular values of off-diagonal blocks, which tell how many clusters the answers show.
+    """Singular values of off-diagonal blocks, which indicate the number of clusters.
 
-    `rho` is the k-th beside the first, in the best of several blocks; `snr` the k-th beside what
-    noise alone would leave, in the median block; `rank` how many stand out. Never judged on the
-    completed matrix, which hides coinciding clusters.
+    `rho` is the ratio of the k-th to the first, in the best of several blocks; `snr` the ratio of
+    the k-th to that of noise alone, in the median block; `rank` the number that exceed the noise.
+    The completed matrix is not used: it hides coinciding clusters.
     """
 
     values: Floats
@@ -65,10 +65,10 @@ class Embedding:
 
 
 def fill_gaps(G: Floats, k: int, *, n_iterations: int = 200) -> Floats:
-    """Similarities with what nobody could say (NaN) filled in, as rank k implies it.
+    """Fill in missing similarities (NaN) by a matrix of rank k.
 
     Alternates between the nearest matrix of rank k and the answers; the diagonal, which cannot be
-    asked, is unknown like the gaps and comes back as 0.
+    asked, is unknown, too, and 0 in the result.
     """
     gaps = np.isnan(G)
     if not gaps.any():
@@ -92,10 +92,10 @@ def fill_gaps(G: Floats, k: int, *, n_iterations: int = 200) -> Floats:
 def spectrum(
     G: Floats, k: int, rng: np.random.Generator, *, sigma: float = 0.0, n_splits: int = 8
 ) -> Spectrum:
-    """What random halvings of the pool show; `sigma` is the least noise that is known of.
+    """The spectrum from random halves of the pool; `sigma` is a lower bound of the noise.
 
     Rounding is such a noise: it is regular, so that singular values beyond the k-th can be small
-    although the k-th is made of nothing else.
+    although the k-th consists of nothing else.
     """
     blocks = []
     for _ in range(n_splits):
@@ -122,16 +122,16 @@ def spectrum(
 
 
 def _standing_out(s: Floats, floor: float) -> int:
-    """How many singular values stand out from the noise that the middle one shows.
+    """The number of singular values that exceed the noise, estimated by the median.
 
     2.858 times the median is the best hard threshold for a square matrix of low rank (Gavish and
-    Donoho, 2014); without noise the median is nothing, and the rank itself is counted.
+    Donoho, 2014); without noise the median is 0, and the result is the rank.
     """
     return int((s > max(2.858 * float(np.median(s)), floor, 1e-9 * s[0])).sum())
 
 
 def embed(G: Floats, k: int, rng: np.random.Generator) -> Embedding:
-    """Complete the diagonal and factor: from a rank-k guess, and from ones; the better is kept."""
+    """Complete the diagonal, from a rank-k estimate and from ones, and factor; keep the better."""
     embeddings = []
     for diagonal in (_diagonal_guess(G, k, rng), np.ones(len(G))):
         completed = G.copy()
@@ -157,16 +157,16 @@ def embed(G: Floats, k: int, rng: np.random.Generator) -> Embedding:
 
 
 def isolated_items(G: Floats) -> Rows:
-    """Items that are like no other at all."""
+    """Items that are not similar to any other."""
     return np.flatnonzero(G.max(axis=1) < 1e-9)
 
 
 def memberships_from_triplets(
     embedding: Embedding, triplets: Rows, answers: Floats, rng: np.random.Generator
 ) -> tuple[Floats, float] | None:
-    """Memberships of the pool, and how well one rotation explains the triplets (1 when exact).
+    """Memberships of the pool, and how well one rotation explains the triplets (1 if exact).
 
-    None if these triplets do not fix a rotation.
+    None if these triplets do not determine a rotation.
     """
     S = fit_tensor(embedding.Z, triplets, answers, embedding.w)
     if S is None:
@@ -177,10 +177,11 @@ def memberships_from_triplets(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corners:
-    """Memberships from pairs alone, and how far others that explain the pairs as well differ.
+    """Memberships from pairs alone, and their ambiguity.
 
-    `ambiguity` is about the largest such difference of any membership, `spread` a typical one (root
-    mean square), `most_negative` the most negative entry before rows were put on the simplex.
+    `ambiguity` is about the largest difference of a membership to other solutions that explain the
+    pairs as well, `spread` a typical one (root mean square), `most_negative` the most negative
+    entry before rows were projected onto the simplex.
     """
 
     memberships: Floats
@@ -194,10 +195,10 @@ def memberships_from_corners(
 ) -> Corners:
     """Memberships of the pool from pairs alone, and how ambiguous they are.
 
-    The vertices of the simplex are orthonormal in the embedding, so the extreme items, turned to
-    the nearest such frame, give the rotation; alternating with the memberships' own non-negative
-    part removes most of what impurity leaves, and what stays negative is then made least. Exact for
-    two clusters, and when pure items exist.
+    The vertices of the simplex are orthonormal in the embedding, so the nearest such frame to the
+    extreme items gives the rotation; alternating with the non-negative part of the memberships
+    removes most of the error of impure items, and the remaining negative part is then minimised.
+    Exact for two clusters, and if pure items exist.
     """
     Z, w = embedding.Z, embedding.w
     rows, steps = most_volume(Z, extreme_rows(Z, Z.shape[1])), 50
@@ -211,8 +212,11 @@ def memberships_from_corners(
         if negative < least:
             best, least = Q, negative
         if least < len(Z) * embedding.residual**2 + 1e-20:
-            break  # answers as noisy as these ask for no more
-        rows, steps = rng.choice(len(Z), len(w), replace=False), 1  # a local minimum: elsewhere
+            break  # within the noise of the answers
+        rows, steps = (
+            rng.choice(len(Z), len(w), replace=False),
+            1,
+        )  # to leave a local minimum
     Q = best
     ambiguity, spread = _ambiguity(embedding, Q, rng)
     return Corners(
@@ -226,10 +230,10 @@ def memberships_from_corners(
 def _ambiguity(
     embedding: Embedding, Q: Floats, rng: np.random.Generator, *, n_entries: int = 10
 ) -> tuple[float, float]:
-    """How far memberships can be turned before some turn negative: at most, and typically.
+    """The largest and the typical change of memberships by rotations that keep them non-negative.
 
-    To first order the rotations that keep them non-negative are a polytope; linear programs move
-    single memberships as far as it allows. A quarter is added for what the first order leaves out.
+    To first order these rotations are a polytope; linear programs move single memberships as far as
+    possible. A quarter is added for higher orders.
     """
     Z, w = embedding.Z, embedding.w
     if len(w) == 2:
@@ -250,10 +254,10 @@ def _ambiguity(
 def refine(
     F: Floats, G: Floats, triplets: Rows, answers: Floats, *, n_sweeps: int = 60
 ) -> tuple[Floats, float]:
-    """Fit every row in turn to all its pairs and triplets; memberships, and what is left over.
+    """Fit every row in turn to all its pairs and triplets; memberships, and the residual.
 
-    Alternating least squares under the simplex. Unknown similarities are NaN. The second is the
-    root mean square of what the memberships do not explain.
+    Alternating least squares on the simplex. Unknown similarities are NaN. The second is the root
+    mean square of the residuals.
     """
     F = F.copy()
     known = ~np.isnan(G) & ~np.eye(len(G), dtype=bool)
@@ -277,7 +281,7 @@ def refine(
 
 
 def _diagonal_guess(G: Floats, k: int, rng: np.random.Generator) -> Floats:
-    """Each item's similarity to itself as rank k implies it: the median over random halvings."""
+    """The similarity of each item to itself implied by rank k: the median over random halves."""
     guesses = np.empty((5, len(G)))
     for guess in guesses:
         order = rng.permutation(len(G))

@@ -1,7 +1,6 @@
-"""Questions asked several times and averaged: for answers that are off by chance.
+"""Questions asked several times and averaged, for answers with random errors.
 
-`repeated` asks every question of a plan so many times before the plan goes on. What repeats do for
-a whole solver (Theorem 10) is in theorem_10.py.
+Theorem 10 repeats the whole solver instead: see `experiments/theorem_10.py`.
 """
 
 from collections.abc import Callable
@@ -24,32 +23,26 @@ Average = Literal["mean", "median", "median-of-means", "trimmed-mean"]
 
 
 def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
-    """Let every question of a plan be asked several times, and the answers be averaged.
+    """Ask every question of a plan several times, and average the answers.
 
-    Works for every kind of question, and around or inside other wrappers. The plan sees averages.
+    This works for every kind of question, and around or inside other wrappers.
 
     Parameters
     ----------
     plan : generator
         A plan.
     times : int, default=3
-        How often each question is asked.
+        Number of times that each question is asked.
     how : {"mean", "median", "median-of-means", "trimmed-mean"}, default="mean"
-        How answers are averaged. The median and the trimmed mean, which leaves out the largest and
-        the smallest quarter, forgive single wrong answers; the median of means forgives noise with
-        heavy tails. Its batches are about as many as each has answers; Theorem 10's own, 6 ln(n),
-        are those of `repeated_solver`.
+        Kind of average. The median and the trimmed mean, which leaves out the largest and the
+        smallest quarter, are robust to single wrong answers; the median of means to noise with
+        heavy tails. It has about as many batches as each has answers.
 
     Returns
     -------
     generator
-        A plan that asks so many times as many questions. Those with no answer are left out of the
-        averages; a stop averages what there is.
-
-    Raises
-    ------
-    ParameterError
-        If `times` is not a whole number from 1 up, or `how` is no such word.
+        A plan with `times` as many questions. Missing answers are left out of the averages, also
+        after a stop.
 
     Examples
     --------
@@ -67,26 +60,26 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
 
 
 def aggregate(each: Floats, how: Average) -> Floats:
-    """Averages of the columns of answers, one row per repeat; NaN where a column has none."""
+    """Averages of the columns of answers, one row per repeat; NaN for a column without answers."""
     averages = np.full(each.shape[1], np.nan)
     counts = (~np.isnan(each)).sum(axis=0)
     for count in np.unique(counts[counts > 0]):
         mine = counts == count
-        # NaN sorts last, so the first rows are the answers; the order of asking is kept apart.
+        # NaN sorts last, so the first rows are the answers, in the order of asking.
         first = np.argsort(np.isnan(each[:, mine]), axis=0, kind="stable")[:count]
         answers = np.take_along_axis(each[:, mine], first, axis=0)
-        # Exact answers stay what they are: a sum of three, divided by three, would not.
+        # Equal answers stay exact: a sum of three, divided by three, would not.
         exact = (answers == answers[0]).all(axis=0)
         averages[mine] = np.where(exact, answers[0], _WAYS[how](answers))
     return averages
 
 
 def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
-    """Feed the inner plan with averages."""
+    """Run the inner plan with averages."""
 
     def ask(queries: Queries) -> Asking[Floats]:
         many = queries.take(np.tile(np.arange(len(queries)), times))
-        # All are asked once before any is asked twice: a budget that ends cuts repeats first.
+        # All are asked once before any is asked twice: a budget cuts off repeats first.
         number = np.repeat(np.arange(times), len(queries))
         try:
             answers = yield many.again(many.repeat * times + number)

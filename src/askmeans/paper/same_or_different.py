@@ -1,9 +1,9 @@
-"""Membership questions turned into "same or different?", as long as answers are all or nothing.
+"""Membership questions answered through "same or different?", while answers are 0 or 1.
 
-One item stands for each cluster, and others are compared with it: an entry of a row is one pair,
-and a cluster has the name under which its first item was asked for. An answer in between, or an
-item unlike all clusters, ends this: another plan begins anew, with the similarities told so far. If
-the budget does not pay that plan, similarity to the item that stands for a cluster is taken for
+One item represents each cluster, and others are compared with it: an entry of a row is one pair,
+and a cluster has the number under which its first item was asked. An answer in between, or an item
+unlike all clusters, ends this: another plan starts anew, with the known similarities. If the budget
+is too small for that plan, the similarity to the item that represents a cluster counts as the
 membership in it.
 """
 
@@ -33,12 +33,12 @@ __all__ = ["same_or_different"]
 
 Floats = NDArray[np.float64]
 Entry = tuple[int, int]  # an item and a cluster
-_CHECKS = 3  # items of each cluster to compare with it although no other cluster is left
-_TRIES = 3  # items of a cluster to compare with, where nobody can say
+_CHECKS = 3  # items of each cluster that are compared with it although no other cluster is left
+_TRIES = 3  # items of a cluster to compare with, if answers are missing
 
 
 class _InBetweenError(Exception):
-    """An answer is neither all nor nothing, or an item is `unlike` all clusters."""
+    """An answer is neither 0 nor 1, or an item is `unlike` all clusters."""
 
     def __init__(self, unlike: int | None) -> None:
         super().__init__()
@@ -53,27 +53,27 @@ def same_or_different(
     *,
     rng: np.random.Generator,
 ) -> Plan:
-    """Let a plan's membership questions be answered by pairs that are the same or different.
+    """Answer a plan's membership questions by pairs that are the same or different.
 
     Parameters
     ----------
     make_plan : callable
         Makes a plan that asks about memberships, from a generator of random numbers.
     otherwise : callable
-        Makes the plan to go on with if answers are in between, from a generator and the
-        similarities told so far (see `by_similarity`). If it raises a BudgetError, a warning says
-        so, and comparing goes on as well as it can.
+        Makes the plan that continues if answers are in between, from a generator and the known
+        similarities (see `by_similarity`). If it raises a BudgetError, a warning reports it, and
+        similarities count as memberships.
     n_items : int
         Number of items.
     n_clusters : int
         Number of clusters, at least 2.
     rng : numpy.random.Generator
-        Where randomness comes from; all plans begin with the same state of it.
+        The randomness; all plans start with the same state of it.
 
     Returns
     -------
     generator
-        A plan that asks about pairs, and whatever the other plan asks about.
+        A plan that asks about pairs, then the questions of the other plan.
 
     Examples
     --------
@@ -100,8 +100,8 @@ def same_or_different(
         order = rng.permutation(n_items).tolist()
         return drive(plan, _Compared(order, n_clusters, similar, strict=strict))
 
-    comparing = translated(strict=True)  # what is refused is refused now
-    rng.permutation(n_items)  # a generator that is given moves on
+    comparing = translated(strict=True)  # invalid parameters raise an error now
+    rng.permutation(n_items)  # advances the caller's generator
 
     def plan() -> Generator[Queries, Floats, Clustering]:
         try:
@@ -129,7 +129,7 @@ def same_or_different(
 
 
 class _Compared:
-    """Which cluster items are in, and which they are not in."""
+    """Clusters in which items are, and in which they are not."""
 
     def __init__(
         self, order: list[int], n_clusters: int, similar: Similarities, *, strict: bool
@@ -138,31 +138,31 @@ class _Compared:
         self.order = {item: place for place, item in enumerate(order)}
         self.k = n_clusters
         self.similar = similar
-        self.members: dict[int, list[int]] = {}  # by cluster, of those that were met
+        self.members: dict[int, list[int]] = {}  # by known cluster
         self.home: dict[int, int] = {}
         self.away: dict[int, set[int]] = {}
         self.partly: dict[Entry, float] = {}
         self.checks: Counter[int] = Counter()  # by cluster
-        self.unlike: int | None = None  # an item that is like no cluster's
+        self.unlike: int | None = None  # an item in none of the clusters
 
     @property
     def diagnostics(self) -> dict[str, Any]:
-        """What was asked."""
+        """Numbers of questions."""
         return dict(self.similar.counts)
 
     def translated(self, queries: MembershipQueries) -> Floats:
-        """What is known of these memberships; NaN where nothing is."""
+        """Return the known ones of these memberships, NaN for others."""
         return np.array([self._known(*entry) for entry in _entries(queries)])
 
     def answer(self, queries: MembershipQueries) -> Asking[Floats]:
-        """Memberships, by comparing with items that stand for clusters."""
+        """Return these memberships, after comparisons with the items that represent clusters."""
         entries = sorted(_entries(queries), key=lambda entry: self.order[entry[0]])
         for item, cluster in entries:
             if cluster not in self.members and self._open(item, cluster):
                 yield from self._place(item, cluster)
-        if not self.away:  # nobody was asked yet: is the first item the same as any other, or not?
+        if not self.away:  # nothing was asked yet: is the first item the same as any other?
             yield from self._compare([(item, c) for c in self.members for item in self._next()])
-        while entries:  # an item's first entry may tell the others
+        while entries:  # an item's first entry may determine the others
             entries = [entry for entry in entries if self._open(*entry)]
             first = {item: (item, cluster) for item, cluster in reversed(entries)}
             entries = [entry for entry in entries if first[entry[0]] != entry]
@@ -171,7 +171,7 @@ class _Compared:
         return self.translated(queries)
 
     def _left_over(self, queries: MembershipQueries) -> list[Entry]:
-        """Items for which one cluster is left: the first few of each are compared, to be sure."""
+        """Items for which one cluster is left: the first few of each are compared as a check."""
         left = []
         for item in np.unique(queries.items).tolist():
             others = set(self.members) - self.away.get(item, set())
@@ -183,7 +183,7 @@ class _Compared:
         return left
 
     def _known(self, item: int, cluster: int) -> float:
-        """What is known of a membership; NaN where nothing is."""
+        """A known membership; NaN if it is unknown."""
         if item in self.home:
             return float(self.home[item] == cluster)
         if cluster in self.away.get(item, ()):
@@ -191,7 +191,7 @@ class _Compared:
         return self.partly.get((item, cluster), math.nan)
 
     def _open(self, item: int, cluster: int) -> bool:
-        """Whether nothing is known of a membership."""
+        """Whether a membership is unknown."""
         return math.isnan(self._known(item, cluster))
 
     def _next(self) -> list[int]:
@@ -199,17 +199,17 @@ class _Compared:
         return [item for item in self.order if item not in self.home][:1]
 
     def _place(self, item: int, cluster: int) -> Asking[None]:
-        """Compare with clusters met so far; who is in none of them is the first of this one."""
+        """Compare with known clusters; an item in none of them is the first of this one."""
         for met in list(self.members):
             if self._open(item, met):
                 yield from self._compare([(item, met)])
         similar = [self._known(item, met) for met in self.members]
-        if item not in self.home and sum(similar) < 0.5:  # not where something is unknown
+        if item not in self.home and sum(similar) < 0.5:  # False if one is unknown
             self.home[item] = cluster
             self.members[cluster] = [item]
 
     def _compare(self, entries: list[Entry]) -> Asking[None]:
-        """Pairs with an item of each cluster; with another one where nobody could say."""
+        """Ask pairs with an item of each cluster; with another item if the answer is missing."""
         for which in range(_TRIES):
             some = [(i, c) for i, c in entries if len(self.members.get(c, ())) > which]
             some = [(i, c) for i, c in some if self._open(i, c)]
@@ -224,7 +224,7 @@ class _Compared:
                 raise _InBetweenError(self.unlike)
 
     def _note_all(self, entries: list[Entry], pairs: list[tuple[int, int]]) -> bool:
-        """Write down what comparisons tell; False if something is neither all nor nothing."""
+        """Store comparisons; False if one is neither 0 nor 1."""
         notes = [
             self._note(item, cluster, self.similar(*pair))
             for (item, cluster), pair in zip(entries, pairs, strict=True)
@@ -232,7 +232,7 @@ class _Compared:
         return all(notes)
 
     def _note(self, item: int, cluster: int, similarity: float) -> bool:
-        """Write down what a comparison tells."""
+        """Store a comparison; False if it is neither 0 nor 1."""
         away = self.away.setdefault(item, set())
         if abs(similarity - 1.0) <= ROUNDING:
             self.home[item] = cluster

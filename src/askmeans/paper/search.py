@@ -1,7 +1,7 @@
 """Algorithms 2 and 3 for all clusters and thresholds at once: where memberships fall below s * eta.
 
-In each round every open search names one item, and all are asked together, so that the whole takes
-about log2(n) rounds. Answers narrow every search of their cluster, not only the one that asked
+In each round every open search selects one item, and all are asked in one batch, so that it takes
+about log2(n) rounds. Answers narrow all searches of their cluster, not only the one that asked
 (paper note N25).
 """
 
@@ -19,8 +19,7 @@ Rows = NDArray[np.intp]
 
 # 3 * .1 exceeds .3, and answers on a scale of eleven points hit the thresholds (paper note N13).
 _SLACK = 1e-12
-# How many items beside one that nobody could place are tried before a search gives up.
-ATTEMPTS = 3
+ATTEMPTS = 3  # items beside one without an answer that are tried before a search gives up
 
 
 def n_thresholds(precision: float) -> int:
@@ -39,14 +38,14 @@ def search_cuts(
 ) -> Asking[Rows]:
     """Find l_s = max{rank : membership >= s * eta} for s = 1 .. S, one row for each cluster.
 
-    Clusters have their orders in these columns of the ranking. l_0 = n costs nothing. With
-    faithful answers every threshold is searched for by itself and to the end, as listed. Otherwise
-    what is known already narrows the search, and a search is over once its two ends differ by at
-    most eta: then every item between them is known to eta.
+    `columns` are the clusters' columns of the ranking. l_0 = n costs nothing. In a faithful run
+    every threshold is searched separately and to the end, as listed. Otherwise known answers narrow
+    the search, and a search ends once the memberships at its ends differ by at most eta: then every
+    item between them is known to eta.
     """
     S = n_thresholds(precision)
     thresholds = np.linspace(precision, S * precision, S) - _SLACK
-    bounds = _Bounds(n_items, len(clusters), S)
+    bounds = Bounds(n_items, len(clusters), S)
     if not known.faithful:
         for place, cluster in enumerate(clusters):
             values = known.values[:, cluster]
@@ -73,8 +72,8 @@ def search_cuts(
             bounds.learn(places[distinct], ranks, values, thresholds)
 
 
-class _Bounds:
-    """For each cluster and threshold, the ranks between which the last item above it lies."""
+class Bounds:
+    """For each cluster and threshold, bounds of the rank of the last item above it."""
 
     def __init__(self, n_items: int, n_clusters: int, n_levels: int) -> None:
         self.low = np.zeros((n_clusters, n_levels), dtype=np.intp)  # from 0, not 1: paper note N14
@@ -82,18 +81,18 @@ class _Bounds:
         # Memberships at the ends: of the last item known to be above, the first known below.
         self.above = np.ones((n_clusters, n_levels))
         self.below = np.zeros((n_clusters, n_levels))
-        self.silent: set[tuple[int, int]] = set()  # (cluster, rank) that nobody could place
+        self.silent: set[tuple[int, int]] = set()  # (cluster, rank) without an answer
         self.abandoned = np.zeros((n_clusters, n_levels), dtype=bool)
 
     def is_open(self, precision: float | None) -> NDArray[np.bool_]:
-        """Which searches go on."""
+        """Which searches continue."""
         open_ = (self.low < self.high) & ~self.abandoned
         if precision is not None:
             open_ &= self.above - self.below > precision + _SLACK
         return open_
 
     def middles(self, places: Rows, s: Rows) -> Rows:
-        """ceil((low + high) / 2); the nearest rank that is not silent, where that one is."""
+        """ceil((low + high) / 2), or the nearest rank that is not silent."""
         middle = (self.low[places, s] + self.high[places, s] + 1) // 2
         if self.silent:
             for i, place in enumerate(places.tolist()):
@@ -107,7 +106,7 @@ class _Bounds:
         return middle
 
     def learn(self, places: Rows, ranks: Rows, values: Floats, thresholds: Floats) -> None:
-        """Narrow every search of the clusters that the answers are about."""
+        """Narrow all searches of the clusters in the answers."""
         for place in np.unique(places):
             mine = places == place
             answered = mine & ~np.isnan(values)

@@ -1,4 +1,4 @@
-"""What a plan's search has reached, and the best clustering that it allows at any time."""
+"""The state of a plan's search, and the best clustering from it at any time."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,11 @@ __all__ = ["REDRAWS", "SearchState"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-REDRAWS = 5  # how often a sample in which a cluster is missing, or a row untold, is added to
+REDRAWS = 5  # times that a sample is enlarged if it misses a cluster, or answers
 
 
 class SearchState:
-    """Centres, order and answers as a plan finds them; `finish` turns them into a Clustering."""
+    """Centres, order and answers of a plan; `finish` makes the Clustering."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class SearchState:
     def sample_rows(self, size: int, *, every_cluster: bool) -> Asking[None]:
         """Alg 1, 4 and 5, lines 1-2: draw items with replacement and ask all their memberships.
 
-        More are drawn, a few times, for those nobody can place and, with `every_cluster`, while no
-        item drawn belongs to some cluster at all (paper note N12). The draws are kept as `sample`.
+        More are drawn, a few times, for those without an answer and, with `every_cluster`, while no
+        drawn item belongs to some cluster (paper note N12). The draws are kept as `sample`.
         """
         clusters = np.arange(self.n_clusters)
         self.sample = self.rng.integers(self.items.n, size=size)
@@ -72,13 +72,13 @@ class SearchState:
             memberships = np.concatenate([memberships, rows])
 
     def sampled(self, cluster: int) -> CenterEstimate | None:
-        """Algorithm 8: a centre from what is known of the sample."""
+        """Algorithm 8: a centre from the answers about the sample."""
         return self.estimate(cluster, [(self.items.n, self.sample)], with_replacement=True)
 
     def estimate(
         self, cluster: int, strata: list[tuple[int, Rows]], *, with_replacement: bool = False
     ) -> CenterEstimate | None:
-        """A centre from what is known of items drawn from strata, each its size and the items."""
+        """A centre from the answers about items of strata, each a size and the drawn items."""
         samples = [
             (size, self.items.take(rows), self.known.look_up(rows, np.full(len(rows), cluster)))
             for size, rows in strata
@@ -88,7 +88,7 @@ class SearchState:
         )
 
     def rank(self) -> None:
-        """Order the items for every cluster, once all centres are there (Alg 2, line 1)."""
+        """Order the items for every cluster, once all centres are known (Alg 2, line 1)."""
         self.scorer = self._scorer(self.centers())
         self.ranking = self.items.rank(self.scorer)
 
@@ -99,8 +99,8 @@ class SearchState:
         self.precision = precision
         clusters = np.arange(self.n_clusters)
         if self.n_clusters == 2 and self.order == "relative":
-            # One order is the other reversed, so one search suffices: for the larger cluster,
-            # whatever its number.
+            # One order is the reverse of the other, so one search suffices: for the larger
+            # cluster, whatever its number.
             clusters = np.nansum(self.known.values, axis=0).argmax(keepdims=True)
         self.cuts = yield from search_cuts(
             self.ranking, self.items.n, clusters, clusters, self.known, precision, "search"
@@ -108,8 +108,8 @@ class SearchState:
 
     def finish(self, *, complete: bool) -> Clustering:
         """The best clustering from the answers so far."""
-        # Answers since the items were ranked may tell of a cluster that was missing then; the
-        # paper's cuts keep the ranking they were found in.
+        # Answers since the ranking may be about a cluster that was missing then; the paper's cuts
+        # keep the ranking in which they were searched.
         if self.ranking is None or (self.missing and not self.known.faithful):
             self.rank()
         assert self.scorer is not None
@@ -133,7 +133,7 @@ class SearchState:
         )
 
     def _inversion(self) -> float:
-        """The most by which answers contradict the order."""
+        """The largest difference by which answers contradict the order."""
         assert self.ranking is not None
         rows, answers = self.known.items, self.known.values
         return max(
@@ -151,7 +151,7 @@ class SearchState:
         return onto_simplex(memberships)
 
     def centers(self) -> Floats:
-        """Centres found; those not found yet from all answers, or from an unsupervised fit."""
+        """Estimated centres; missing ones from all answers, or from an unsupervised fit."""
         estimates = self.estimates
         if any(one is None for one in estimates) and len(self.known.items):
             points, answers = self.items.take(self.known.items), self.known.values
@@ -165,11 +165,11 @@ class SearchState:
         lost = [j for j, one in enumerate(estimates) if one is None]
         centers = {j: one.center for j, one in enumerate(estimates) if one is not None}
         if lost:
-            centers |= self._guesses(lost)
+            centers |= self._unsupervised(lost)
         return np.array([centers[j] for j in range(self.n_clusters)])
 
-    def _guesses(self, lost: list[int]) -> dict[int, Floats]:
-        """Centres of an unsupervised fit for clusters of which no answer tells anything."""
+    def _unsupervised(self, lost: list[int]) -> dict[int, Floats]:
+        """Centres of an unsupervised fit for clusters without answers."""
         if not self.missing:
             warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, lost))}, so "
@@ -179,8 +179,8 @@ class SearchState:
                 self.notes,
             )
         self.missing = True
-        free = self._matched_centers()
-        return {j: free[j] for j in lost}
+        unsupervised = self._matched_centers()
+        return {j: unsupervised[j] for j in lost}
 
     def _matched_centers(self) -> Floats:
         """Centres of an unsupervised fit, in the order that agrees best with the answers."""
@@ -202,7 +202,7 @@ class SearchState:
         return Scorer(centers=centers, order=self.order, fuzzifier=fuzzifier)
 
     def _diagnostics(self, memberships: Floats, inversion: float) -> Diagnostics:
-        """How sure the result is."""
+        """The diagnostics of the result."""
         assert self.scorer is not None
         estimates = self.estimates
         return Diagnostics(

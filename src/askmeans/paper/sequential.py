@@ -1,4 +1,4 @@
-"""Algorithm 4: one centre at a time, the largest first, sampling where little is explained yet."""
+"""Algorithm 4: one centre at a time, the largest first, from items outside earlier clusters."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ def sequential(
 
 
 def coarse_levels(state: SearchState, cluster: int, precision: float) -> Asking[Rows]:
-    """Line 6: memberships to a cluster just found, in whole units of eta_1.
+    """Line 6: memberships in the latest cluster, in integer multiples of eta_1.
 
     The other centres are not known yet, so the order is that of distance.
     """
@@ -76,7 +76,7 @@ def coarse_levels(state: SearchState, cluster: int, precision: float) -> Asking[
 def stratified_centers(
     state: SearchState, bins: Rows, clusters: Rows, bin_size: int
 ) -> Asking[dict[int, CenterEstimate | None]]:
-    """Lines 7-12: ask a few items of every bin about all clusters left, and estimate those."""
+    """Lines 7-12: ask a few items of every bin about all remaining clusters, and estimate these."""
     sizes, drawn = [], []
     for s in np.unique(bins):  # empty bins are skipped
         members = np.flatnonzero(bins == s)
@@ -88,7 +88,7 @@ def stratified_centers(
 
 
 def draw_from(members: Rows, size: int, rng: np.random.Generator) -> Rows:
-    """Draw so many with replacement, or take all once where there are no more (paper note N15)."""
+    """Draw with replacement, or take all once if there are not more (paper note N15)."""
     if len(members) <= size:
         return members
     return members[rng.integers(len(members), size=size)]

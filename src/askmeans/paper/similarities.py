@@ -1,4 +1,4 @@
-"""Similarities of pairs told so far: each is asked once, and what was told before a stop counts."""
+"""Known similarities of pairs: each is asked once, and answers before a stop count."""
 
 import itertools
 import math
@@ -18,19 +18,19 @@ Rows = NDArray[np.intp]
 
 
 class Similarities:
-    """What is known of pairs, and how many questions it took, by part."""
+    """Known similarities of pairs, and the numbers of questions by part."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter(bootstrap_pairs=0, triplets=0, row_pairs=0)
         self._values: dict[tuple[int, int], float] = {}
-        self.notes: list[str] = []  # what the answers made somebody warn of
+        self.notes: list[str] = []  # messages of warnings
 
     def __call__(self, p: int, q: int) -> float:
-        """What is known of a pair; NaN where nothing is."""
+        """The similarity of a pair; NaN if it is unknown."""
         return self._values.get((min(p, q), max(p, q)), math.nan)
 
     def ask(self, pairs: Rows, part: str) -> Asking[None]:
-        """Ask pairs that were not asked before, and keep the answers."""
+        """Ask pairs that were not asked before, and store the answers."""
         new = np.array([p for p in pairs.tolist() if tuple(sorted(p)) not in self._values])
         if not len(new):
             return
@@ -45,7 +45,7 @@ class Similarities:
         self.counts[part] += len(new)
 
     def ask_triplets(self, triplets: Rows) -> Asking[Floats]:
-        """Ask triplets; they are used at once, and not kept."""
+        """Ask triplets; the answers are not stored."""
         try:
             answers = yield TripletQueries(triplets)
         except StopAsking as stop:
@@ -56,11 +56,11 @@ class Similarities:
 
     @property
     def items(self) -> list[int]:
-        """Items of the pairs asked, in the order in which they came."""
+        """Items of the queried pairs, in their order."""
         return list(dict.fromkeys(item for pair in self._values for item in pair))
 
     def count(self, items: list[int]) -> int:
-        """How many pairs among these items were asked."""
+        """Number of queried pairs among these items."""
         return sum(tuple(sorted(pair)) in self._values for pair in itertools.combinations(items, 2))
 
     def matrix(self, items: Rows) -> Floats:
@@ -71,7 +71,7 @@ class Similarities:
         return G
 
     def comparable(self, items: Rows) -> Rows:
-        """The items without those of which more than half of the comparisons are missing."""
+        """The items without those with more than half of their comparisons missing."""
         while len(items) > 1:
             gaps = np.isnan(self.matrix(items)).sum(axis=1)
             if gaps.max() <= (len(items) - 1) / 2:
@@ -80,12 +80,12 @@ class Similarities:
         return items
 
     def _keep(self, batch: PairQueries, answers: Floats) -> None:
-        """Write similarities down."""
+        """Store similarities."""
         for (p, q), value in zip(batch.pairs.tolist(), answers.tolist(), strict=True):
             self._values[min(p, q), max(p, q)] = value
 
 
 def square_by_square(items: Rows) -> Rows:
-    """All pairs in an order in which every item joins those before it: a stop leaves a square."""
+    """All pairs, each item with all before it: at a stop the answered pairs form a square."""
     pairs = [(items[a], items[b]) for b in range(len(items)) for a in range(b)]
     return np.array(pairs, dtype=np.intp).reshape(-1, 2)

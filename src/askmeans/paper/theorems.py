@@ -1,13 +1,12 @@
 """Theorems 1, 2 and 3 and the sharper sample size, as functions.
 
-Where the paper hides a constant c, it is a parameter. Where a printed form is wrong (paper note
-N5), `form="printed"` gives it and `form="corrected"`, the default, ours. The guarantees want
-centres to within gamma (`metrics.gamma`), which is about 1e-5 on real data: never reached there,
-and no reason not to ask (paper note N7).
+The paper's unnamed constant c is a parameter. Where the printed form is wrong (paper note N5),
+`form="printed"` selects it, and `form="corrected"`, the default, ours. The guarantees need centres
+to within gamma (`metrics.gamma`), which is about 1e-5 on real data and never reached there (paper
+note N7).
 
-The paper gives the number of queries as an order, without what each step costs. Here they are
-counted out: the most that the algorithm, followed to the letter (`faithful=True`), can ask if every
-question is answered.
+The paper has the order of the number of queries. Here it is the exact maximum of the algorithm
+followed to the letter (`faithful=True`), if every question is answered.
 """
 
 import math
@@ -27,30 +26,24 @@ Form = Literal["corrected", "printed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """What a theorem asks for.
+    """Sizes and cost according to a theorem.
 
     Parameters
     ----------
     sample_size : int
         Items sampled first (m).
-    bin_size : int or None
-        Items asked from each bin (r); None where there are no bins.
+    bin_size : int
+        Items asked from each bin (r); 0 where there are no bins.
     n_queries : int
-        Different membership questions, at most: n k, if there are no fewer raw ones.
+        Maximum number of different membership questions, at most n k.
     n_queries_raw : int
-        Membership questions in all, at most, those that are asked again counted again (Q).
+        Maximum number of membership questions, repetitions included (Q).
     operations : float
         The time complexity's terms, added up.
-
-    Examples
-    --------
-    >>> sizes = two_phase_sizes(1000, 2, R=1.0, beta=1.0, eps=1.0, eta=0.1, delta=0.1)
-    >>> sizes.n_queries, sizes.n_queries_raw
-    (2000, 9404)
     """
 
     sample_size: int
-    bin_size: int | None
+    bin_size: int
     n_queries: int
     n_queries_raw: int
     operations: float
@@ -90,11 +83,11 @@ def two_phase_sizes(
     beta : float
         Size of the smallest cluster, in (0, 1] (`metrics.beta`).
     eps : float
-        How near each centre shall be.
+        Error of each centre.
     eta : float
-        How exact each membership shall be.
+        Error of each membership.
     delta : float
-        Probability that the promise fails.
+        Failure probability.
     c : float, default=1.0
         The theorem's unnamed constant.
 
@@ -102,11 +95,6 @@ def two_phase_sizes(
     -------
     Sizes
         The sizes m and Q.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------
@@ -119,7 +107,7 @@ def two_phase_sizes(
     raw = (1 + REDRAWS) * k * m + k * _search(n, eta)
     return Sizes(
         sample_size=m,
-        bin_size=None,
+        bin_size=0,
         n_queries=min(raw, n * k),
         n_queries_raw=raw,
         operations=k * n * _log2(n) + float(d) * k * m + k * _log2(n) / eta,
@@ -146,7 +134,7 @@ def sequential_sizes(
     r = c R^4 k^(4 alpha) / (eps^4 beta^(4 alpha - 4)) log(4 k / (eta_1 delta)). The printed bound
     on the queries loses a factor k, and its condition eta_1 <= (1 - beta / k) / k should read
     eta_1 <= beta / (k (k - 1)) (paper note N5). With the printed form, the number of raw queries is
-    the printed one, too, and no bound.
+    the printed one, too, which is no bound.
 
     Parameters
     ----------
@@ -163,14 +151,13 @@ def sequential_sizes(
     beta : float
         Size of the smallest cluster, in (0, 1] (`metrics.beta`).
     eps : float
-        How near each centre shall be.
+        Error of each centre.
     eta_1 : float or None, default=None
         Width of the bins; None for the largest that the condition allows.
     eta_2 : float
-        How exact each membership shall be; the theorem wants eta_2 <= eta_1, so a larger one is
-        taken as eta_1.
+        Error of each membership; the theorem needs eta_2 <= eta_1, so a larger one counts as eta_1.
     delta : float
-        Probability that the promise fails.
+        Failure probability.
     c : float, default=1.0
         The theorem's unnamed constant.
     form : {"corrected", "printed"}, default="corrected"
@@ -253,11 +240,11 @@ def two_clusters_sizes(
     R : float
         Radius of the data around the origin; centre the data first.
     eps : float
-        How near each centre shall be.
+        Error of each centre.
     eta : float
-        How exact each membership shall be.
+        Error of each membership.
     delta : float
-        Probability that the promise fails.
+        Failure probability.
     c : float, default=1.0
         The theorem's unnamed constant.
 
@@ -265,11 +252,6 @@ def two_clusters_sizes(
     -------
     Sizes
         The sizes m and r, and Q.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------
@@ -300,7 +282,7 @@ def two_clusters_sizes(
 def variance_size(
     k: int, *, R: float, alpha: float = 2.0, beta: float, eps: float, delta: float, c: float = 32.0
 ) -> int:
-    """The sample that a vector Bernstein bound asks for, of order 1 / eps^2 (paper note N29).
+    """The sample size of a vector Bernstein bound, of order 1 / eps^2 (paper note N29).
 
     mu_hat - mu has the zero-mean numerator mean[U^alpha (x - mu)], of variance at most 4 R^2 Y with
     Y the mean of U^alpha, and Y >= (beta / k)^alpha. Bernstein's second term, smaller by eps / R,
@@ -318,21 +300,16 @@ def variance_size(
     beta : float
         Size of the smallest cluster, in (0, 1] (`metrics.beta`).
     eps : float
-        How near each centre shall be.
+        Error of each centre.
     delta : float
-        Probability that the promise fails.
+        Failure probability.
     c : float, default=32.0
-        2 * 4 from the bound and 4 for the denominator, which may be half its mean.
+        2 * 4 from the bound, and 4 for the denominator, which may be half its mean.
 
     Returns
     -------
     int
-        Items to sample (m).
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
+        Number of items to sample (m).
 
     Examples
     --------
@@ -368,7 +345,7 @@ def _check(
     c: float,
     **shares: float,
 ) -> None:
-    """Refuse what no theorem is about."""
+    """Check the numbers of a theorem."""
     check_number(n, "n", owner, integer=True, minimum=1)
     check_number(k, "k", owner, integer=True, minimum=1)
     check_fuzzifier(alpha, owner, strict=False)

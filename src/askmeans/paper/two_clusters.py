@@ -25,10 +25,10 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometricBins:
-    """What Algorithm 6 returns, as item numbers.
+    """The result of Algorithm 6, as item numbers.
 
-    `bins` are X_q, within each of which the largest membership to t2 is at most twice the smallest;
-    `special` is P_2, asked one by one; `rest` is P_1, whose membership is next to nothing.
+    `bins` are X_q, within each of which the largest membership in t2 is at most twice the smallest;
+    `special` is P_2, asked one by one; `rest` is P_1, with memberships of almost 0.
     """
 
     bins: list[Rows]
@@ -71,7 +71,7 @@ def geometric_bins(ranking: Ranking, state: SearchState, t2: int) -> Asking[Geom
     eta = 1.0 if math.isnan(value) else value
     p = n
     for _ in range(2, 3 * log_n + 1):  # line 5
-        if p == 1 or eta <= 0.0:  # nothing is left, or nothing but zeros
+        if p == 1 or eta <= 0.0:  # nothing is left, or zeros only
             break
         start = yield from first_at_least(ranking, state, t2, eta / 2, p)  # lines 6-7
         if p - start >= log_n:  # lines 8-12
@@ -102,7 +102,7 @@ def first_at_least(
 ) -> Asking[int]:
     """Algorithm 7: the first rank up to `end` whose membership to t2 is at least the threshold.
 
-    Only below the last bin (note N18), and from what is known already.
+    Only below the last bin (note N18), starting from known answers.
     """
     low, high = 1, end
     if not state.known.faithful:
@@ -121,7 +121,7 @@ def first_at_least(
             middle += step
             value = yield from _ask_rank(ranking, state, t2, middle)
         if math.isnan(value):
-            break  # nobody can say: the bin begins later than it might
+            break  # no answer: the bin starts later than it might
         if value < threshold:  # line 5, with U_t2 < x (note N18)
             low = middle + 1
         else:

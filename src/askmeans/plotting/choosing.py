@@ -1,4 +1,4 @@
-"""What indices say of several numbers of clusters, side by side."""
+"""Validity indices over a range of numbers of clusters."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -20,8 +20,8 @@ __all__ = ["ClusterNumbersDisplay"]
 class ClusterNumbersDisplay(Display):
     """One curve per index over the numbers of clusters, each scaled so that its best is 1.
 
-    A dot marks what the index prefers. Where dots are apart, the indices disagree, and the title
-    says so.
+    A dot marks the number that the index prefers. The title has the suggestion, or that the indices
+    disagree.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class ClusterNumbersDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
     lines_ : dict of str to matplotlib Line2D
         The curves, by index.
 
@@ -41,8 +41,8 @@ class ClusterNumbersDisplay(Display):
     --------
     >>> from askmeans import metrics
     >>> from askmeans.plotting import ClusterNumbersDisplay
-    >>> found = metrics.choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
-    >>> sorted(ClusterNumbersDisplay(found).plot().lines_)[0]
+    >>> numbers = metrics.choose_n_clusters([[0.0], [1.0], [9.0], [10.0]], [2, 3], n_resamples=0)
+    >>> sorted(ClusterNumbersDisplay(numbers).plot().lines_)[0]
     'fuzzy_silhouette'
     """
 
@@ -85,7 +85,7 @@ class ClusterNumbersDisplay(Display):
 
 
 def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values from 0 to 1; what is not finite is left out."""
+    """Values scaled to [0, 1]; NaN for those that are not finite."""
     known = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(known).all():
         return known

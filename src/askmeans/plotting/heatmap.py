@@ -1,4 +1,4 @@
-"""All memberships at a glance: items in rows, clusters in columns."""
+"""A heat map of memberships: items in rows, clusters in columns."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -25,10 +25,8 @@ _CHARACTER = 0.08  # inches, about, at the default font size
 class MembershipHeatmapDisplay(Display):
     """Memberships as colours, items sorted by their strongest cluster.
 
-    Within a cluster the items descend in membership; ties stay in the order of
-    the data. Above 1,000 items each row of the image is the mean of
-    neighbouring items in that order, so that 200,000 are drawn as fast as 200
-    and none is skipped.
+    Within a cluster the items descend in membership; ties stay in the order of the data. Above
+    1,000 items each row of the image is the mean of neighbouring items, so that none is skipped.
 
     Parameters
     ----------
@@ -40,11 +38,11 @@ class MembershipHeatmapDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where the heat map was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
     image_ : matplotlib AxesImage
-        The heat map itself.
+        The heat map.
     colorbar_ : matplotlib Colorbar
         The scale from 0 to 1.
     order_ : ndarray of shape (n_items,)
@@ -77,15 +75,14 @@ class MembershipHeatmapDisplay(Display):
         cluster_names: Sequence[str] | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the memberships that a fitted estimator gives.
+        """Draw the memberships of a fitted estimator.
 
         Parameters
         ----------
         estimator : FuzzyKMeans
             A fitted estimator.
         X : array-like of shape (n_items, n_features), default=None
-            The items to show, through `predict_proba`; None shows those that
-            the estimator was fitted on, through `memberships_`.
+            The items, whose memberships `predict_proba` computes; None for those of the fit.
         cluster_names : list of str of length n_clusters, default=None
             Names of the clusters; None for their numbers.
         ax : matplotlib Axes, default=None
@@ -146,7 +143,7 @@ class MembershipHeatmapDisplay(Display):
         return self
 
     def _mark_groups(self, sizes: NDArray[np.intp]) -> None:
-        """Separate the groups by lines and write beside each how many items it has."""
+        """Separate the groups by lines and write their numbers of items beside them."""
         n, k = self.memberships.shape
         ends = sizes.cumsum()
         inner = np.unique(ends[(ends > 0) & (ends < n)])

@@ -1,4 +1,4 @@
-"""Whether memberships can be believed as probabilities: how often the strongest one is right."""
+"""Reliability diagrams: whether memberships are calibrated probabilities."""
 
 from typing import Any, Self
 
@@ -26,21 +26,21 @@ class ReliabilityDisplay(Display):
     Parameters
     ----------
     y_true : array-like of shape (n_items,)
-        The true cluster of each item, as in `metrics.expected_calibration_error`. Items that the
-        model has learnt from show nothing: leave them out.
+        The true cluster of each item, as in `metrics.expected_calibration_error`. Leave out items
+        that the model has learnt from.
     proba : array-like of shape (n_items, n_clusters)
         Probabilities, or memberships.
     n_bins : int, default=15
-        How many bins there are between 0 and 1.
+        Number of bins between 0 and 1.
     sample_weight : array-like of shape (n_items,), default=None
-        What each item weighs; None counts all alike.
+        Weights of the items; None for equal ones.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where the diagram was drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds it.
+        The figure.
     line_ : matplotlib Line2D
         Accuracy by confidence.
     bars_ : matplotlib BarContainer
@@ -92,9 +92,9 @@ class ReliabilityDisplay(Display):
         y : array-like of shape (n_items,)
             Their true clusters.
         n_bins : int, default=15
-            How many bins there are between 0 and 1.
+            Number of bins between 0 and 1.
         sample_weight : array-like of shape (n_items,), default=None
-            What each item weighs; None counts all alike.
+            Weights of the items; None for equal ones.
         label : str, default=None
             The line's name in the legend; None takes the estimator's class.
         ax : matplotlib Axes, default=None
@@ -143,9 +143,9 @@ class ReliabilityDisplay(Display):
         proba : array-like of shape (n_items, n_clusters)
             Probabilities, or memberships.
         n_bins : int, default=15
-            How many bins there are between 0 and 1.
+            Number of bins between 0 and 1.
         sample_weight : array-like of shape (n_items,), default=None
-            What each item weighs; None counts all alike.
+            Weights of the items; None for equal ones.
         label : str, default=None
             The line's name in the legend.
         ax : matplotlib Axes, default=None

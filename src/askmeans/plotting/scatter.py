@@ -1,4 +1,4 @@
-"""Items in the plane, coloured by the clusters they belong to."""
+"""A scatter plot of items, coloured by their memberships."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -48,13 +48,13 @@ class SoftScatterDisplay(Display):
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where the items were drawn.
+        The axes.
     figure_ : matplotlib Figure
-        The figure that holds them.
+        The figure.
     scatter_ : matplotlib PathCollection
         The items drawn.
     centers_artist_ : matplotlib PathCollection or None
-        The centres, if any were given.
+        The centres, if any.
     legend_ : matplotlib Legend
         The colours of the clusters; beside the axes if a layout engine makes room, else inside.
     shown_ : ndarray of shape (n_shown,)
@@ -322,7 +322,7 @@ def _principal_axes(
 
 
 def _columns(features: Sequence[int | str], names: list[str], d: int) -> list[int]:
-    """Return the positions of two features that are given by position or name."""
+    """The columns of two features, which are named or numbered."""
     wanted = list(features) if np.iterable(features) else [features]
     columns = []
     for feature in wanted:

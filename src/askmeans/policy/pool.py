@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _NONE = np.empty(0, dtype=np.intp)
-_LARGEST = 2500  # items at most; of more a random part is taken
+LARGEST = 2500  # items at most; of more a random part is taken
 _WIDEST = 16  # principal axes that mixtures and graphs look along
 _WIDE = 96  # features above which the unsupervised fit starts along so many principal axes
 _SEVERAL = 5  # features from which on it shows that none is correlated with another
@@ -128,8 +128,8 @@ class Pool:
         self.n_clusters = n_clusters
         self.fuzzifier = fuzzifier
         self.rng = rng
-        everything = items.n <= _LARGEST
-        rows = np.arange(items.n) if everything else rng.choice(items.n, _LARGEST, replace=False)
+        everything = items.n <= LARGEST
+        rows = np.arange(items.n) if everything else rng.choice(items.n, LARGEST, replace=False)
         self.rows: Rows = np.union1d(rows, also).astype(np.intp)
         self.few: Rows = np.sort(rng.permutation(len(self.rows))[:_FEW])
         self.X = items.take(self.rows)

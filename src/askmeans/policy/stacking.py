@@ -23,17 +23,19 @@ from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predic
 __all__ = ["Stack", "stack_models", "with_rows"]
 
 Floats = NDArray[np.float64]
-# Prior model weights where answers are soft: chosen on label distributions and our own targets, by
-# leaving out one model after the other. Where they are hard, all are equal (54 tables and texts).
+# Prior model weights, where answers are soft, and where they are hard or few: chosen on label
+# distributions, our own targets and real labels, by leaving out one model after the other.
 SOFT = {
     "fcm": 0.3, "seeded_fcm": 0.3, "fcm_learned_scale": 0.3, "gaussian_mixture": 0.3, "lda": 0.3,
     "logistic": 0.1, "gp_rbf": 1.0, "gp_graph": 3.0, "ridge": 1.0, "median_row": 2.0, "forest": 1.0,
 }  # fmt: skip
-# How near to the prior weights stay: by the loss of so many items of the best model. Of 54 tables
-# and texts with 20, 50 and 100 hard answers the log loss is .618, .613, .611 and .613 with 2, 4, 8
-# and 16, the error .207, .207, .207 and .208. Soft answers need less, but more where models explain
-# little of them.
-_CAUTION_HARD, CAUTION, CHANCE = 6.0, 2.0, 5.0
+HARD = {
+    "fcm": 1.0, "seeded_fcm": 0.6, "gaussian_mixture": 1.0, "lda": 1.0, "logistic": 1.0,
+    "gp_rbf": 0.5, "gp_graph": 0.5, "forest": 2.0,
+}  # fmt: skip
+# How near to the prior weights stay: by the loss of so many items of the best model, of soft
+# answers the more the less models explain.
+CAUTION, CHANCE = 2.0, 5.0
 # Held-out rows come from models with fewer answers of each cluster than those that learn from all.
 # The power that makes up for it: of 14 tables 70 % of the runs are within a factor 1.5 with it and
 # without, of 28 others 66 and 58 %; the ECE of large ones is .045 and .052, .059 and .065.
@@ -151,7 +153,7 @@ class HeldOut:
         A = left @ left.T
         n, least = len(self.Y), float(np.diag(A).min())
         if self.hard:
-            return A, _CAUTION_HARD * least / n
+            return A, CAUTION * least / n
         away = np.where(self.known, self.Y - np.average(self.Y, 0, self.weight), 0.0)
         total = float(self.weight @ np.square(away).sum(axis=1))
         return A, CAUTION * (1.0 + CHANCE * min(1.0, least / max(total, 1e-12))) * least / n
@@ -189,7 +191,7 @@ def stack_models(
     With `some_unmet` a cluster without answers may have items nevertheless.
     """
     Y, hard = training.Y, training.is_hard
-    equal = hard or len(Y) < MANY
+    prior_weights = HARD if hard or len(Y) < MANY else SOFT
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     supported = training.is_supported
     # Models are weighed by answers as they are: those that stand for many items are few, and luck.
@@ -197,7 +199,7 @@ def stack_models(
     fair = np.where(supported, each, _UNSUPPORTED) if supported.sum() >= _SUPPORTED else each
     answers = HeldOut(
         outs=outs, Y=Y, known=training.known, weight=fair, sample_weight=each, hard=hard,
-        prior=np.array([1.0 if equal else SOFT[f.name] for f in fitted]),
+        prior=np.array([prior_weights[f.name] for f in fitted]),
         power=None if proximity is None else proximity.held_out,
     )  # fmt: skip
     ((w, sharpness),) = _stack_each([answers])

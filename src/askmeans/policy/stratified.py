@@ -332,7 +332,7 @@ class StratifiedPolicy:
                 if self._ranked is not answers and (now or self._is_learnt(answers)):
                     reached = self._milestones(len(answers))[-1]
                     ranking = self._learn_from(answers.first(reached))
-                    if self._is_spent(ranking) and reached < len(answers):
+                    if self.is_spent(ranking) and reached < len(answers):
                         ranking = self._learn_from(answers)
                     self._ranking, self._ranked = ranking, answers
             finally:
@@ -349,7 +349,7 @@ class StratifiedPolicy:
         self._unlearnt = None if known else answers
         return known
 
-    def _is_spent(self, ranking: "Ranking") -> bool:  # noqa: ARG002 - comparisons have a say
+    def is_spent(self, ranking: "Ranking") -> bool:  # noqa: ARG002 - comparisons have a say
         """Whether to learn before the next milestone."""
         return False
 

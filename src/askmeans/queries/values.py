@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.checks import whole_number
+from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
 
 __all__ = [
@@ -266,7 +266,7 @@ def group_of(text: str, names: Sequence[str], first: int = 0) -> int | None:
         matches = [j for j, name in enumerate(names) if same(name) == same(text)]
         if len(matches) == 1:
             return matches[0]
-    number = whole_number(text)
+    number = parse_digits(text)
     if number is not None:
         return number - first if first <= number < first + len(names) else None
     matches = [j for j, name in enumerate(names) if name.casefold() == f"group {text}".casefold()]

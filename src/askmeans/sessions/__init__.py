@@ -1,17 +1,17 @@
 """Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
 
-from askmeans.sessions.changes import AuditRecord
+from askmeans.sessions.advisers import AdviserReport, AdviserScore
+from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.clients import from_client
 from askmeans.sessions.display import Item
-from askmeans.sessions.invites import Invite, Person
+from askmeans.sessions.history import AuditRecord
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
-from askmeans.sessions.opinions import Agreement, Disagreement, GoldScore, PairAgreement
-from askmeans.sessions.panel import Confusion, ModelScore, PanelReport
+from askmeans.sessions.people import Invite, Person
 from askmeans.sessions.reports import (
     Change,
     Estimate,
     Group,
-    Holding,
+    ImportReport,
     Question,
     Receipt,
     SessionResult,
@@ -22,20 +22,18 @@ from askmeans.sessions.reports import (
 from askmeans.sessions.session import Session
 
 __all__ = [
+    "AdviserReport",
+    "AdviserScore",
     "Agreement",
     "AuditRecord",
     "Change",
-    "Confusion",
     "Disagreement",
     "Estimate",
     "GoldScore",
     "Group",
-    "Holding",
+    "ImportReport",
     "Invite",
     "Item",
-    "ModelScore",
-    "PairAgreement",
-    "PanelReport",
     "Person",
     "Question",
     "Receipt",

@@ -14,18 +14,19 @@ Rules of this file:
 """
 
 import itertools
-import json
 import math
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.queries.values import numbered_text
+from askmeans.sessions.group_numbers import as_number, as_shares
 from askmeans.sessions.log import (
     ANSWERS,
     GOLD,
@@ -33,16 +34,18 @@ from askmeans.sessions.log import (
     EventKind,
     NewEvent,
     Standing,
+    State,
     Value,
     as_key,
     check_annotator,
     key_of_group,
+    key_of_split,
 )
 from askmeans.sessions.reports import Question, Receipt, SessionState, Undone
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.contract import Lease, Transaction
 
-__all__ = ["Assignment"]
+__all__ = ["Assignment", "receipt_of"]
 
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
 MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
@@ -77,12 +80,11 @@ class Assignment:
         annotator = check_annotator(annotator, person=True)
         while True:
             self.runtime.catch_up()
-            undone = len(self.runtime.state.undone)
             chosen, spare = self._choose(min(n, MOST_HELD), annotator, whole_row=whole_row)
             if not chosen:
                 return []
             until = self._lease_seconds(seconds)
-            numbers = self._hand_out(chosen, spare, annotator, undone, until)
+            numbers = self._hand_out(chosen, spare, annotator, until)
             if numbers is not None:
                 return [self.question(number) for number in numbers]
 
@@ -102,8 +104,6 @@ class Assignment:
         first. And the proposals after those, for where somebody else is quicker.
         """
         runtime = self.runtime
-        if runtime.failure is not None:
-            raise runtime.failure.with_traceback(None)
         with self.lock:
             if runtime.state.paused:
                 return [], []
@@ -201,7 +201,7 @@ class Assignment:
         return copied
 
     def _hand_out(
-        self, chosen: list[Asked], spare: list[Asked], annotator: str, undone: int, seconds: float
+        self, chosen: list[Asked], spare: list[Asked], annotator: str, seconds: float
     ) -> list[int] | None:
         """Lease the questions, or spare ones for those that somebody else has got meanwhile.
 
@@ -217,8 +217,6 @@ class Assignment:
             transaction: Transaction,
         ) -> tuple[list[Asked], list[int], float, list[Lease]] | None:
             runtime.know(transaction.questions(runtime.n_questions))
-            if runtime.config.has_plan and len(runtime.state.undone) != undone:
-                return None  # its round may be another
             now, listed = transaction.leases()
             leases = self._leases(annotator, listed, now)
             free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
@@ -296,26 +294,25 @@ class Assignment:
             self.runtime.catch_up()
         read: list[tuple[float, list[Lease]]] = []  # who holds what afterwards, where it is known
 
-        def keep(transaction: Transaction) -> tuple[Event, bool, tuple[int, ...]]:
+        def keep(transaction: Transaction) -> tuple[Event, bool]:
             known, state = self._known(new), self.runtime.state
             used = (new.annotator, new.key) in state.by_key
             old = state.mine(number, new.annotator) if instead else None
             if known is not None:
                 if key is not None and not used:  # the key is used up, too
                     transaction.append(replace(new, kind=EventKind.AGAIN))
-                return known, True, ()
+                return known, True
             if old is None or old.kind not in ANSWERS:
                 event, *read[:] = self._append(transaction, new)
-                return event, False, ()
-            undo = transaction.append(self._undo_event(old, as_key(None)))
-            void = tuple(json.loads(undo.text or "[]"))
-            return transaction.append(replace(new, late=old.late)), False, void
+                return event, False
+            transaction.append(_undo_event(old, as_key(None)))
+            return transaction.append(replace(new, late=old.late)), False
 
-        event, repeated, void = self.runtime.write(keep)
+        event, repeated = self.runtime.write(keep)
         for leases in read:  # the next question need not read them again
             self.runtime.keep_leases(*leases)
         with self.lock:
-            return replace(self.receipt(event, repeated=repeated), void=void)
+            return self.receipt(event, repeated=repeated)
 
     def undo(
         self, number: int | None, annotator: str, key: str | None, event: int | None = None
@@ -337,7 +334,7 @@ class Assignment:
                 return transaction.append(new), False
             taken = self._to_undo(number, annotator, event)
             made = runtime.state.group_made_with(taken)
-            undo = transaction.append(self._undo_event(taken, key))
+            undo = transaction.append(_undo_event(taken, key))
             if made is not None:
                 new = NewEvent(
                     kind=EventKind.REGROUP,
@@ -350,8 +347,25 @@ class Assignment:
             return undo, False
 
         undo, repeated = runtime.write(take_back)
+        if undo.kind is EventKind.REGROUP:
+            self._restore_split_answers()
         with self.lock:
             return self._undone(undo, repeated=repeated)
+
+    def _restore_split_answers(self) -> None:
+        """Answers that a split changed are as they were before, where its group was taken back."""
+        with self.lock:
+            state = self.runtime.state
+            withdrawn = tuple(key_of_split(group) for group in state.withdrawn)
+            moved = [
+                event
+                for (_, key), event in state.by_key.items()
+                if key.startswith(withdrawn) and state.stands(event)
+            ]
+            before = [_replaced(event, list(state.by_key.values())) for event in moved]
+        for event, old in zip(moved, before, strict=True):
+            if old is not None:
+                self.give(old.kind, event.asked, old.value, event.annotator, None, instead=True)
 
     def renew(self, annotator: str, wanted: float | None) -> None:
         """Let somebody's leases in force end so many seconds from now; 0: others may have them."""
@@ -398,8 +412,6 @@ class Assignment:
     def state_for(self, annotator: str | None) -> SessionState:
         """What the session is doing, for somebody or for anybody."""
         runtime = self.runtime
-        if runtime.failure is not None:
-            return SessionState.STUCK
         if runtime.is_over:
             return SessionState.DONE
         with self.lock:
@@ -417,25 +429,17 @@ class Assignment:
             kind, items, cluster, repeat = self.runtime.plain_question(number)
         return Question(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
 
+    def checked_value(self, number: int, value: Any, names: Callable[[], list[str]]) -> Value:
+        """An answer to a question: a number, or a row of shares by the groups' numbers."""
+        kind, levels = self.question(number).kind, self.runtime.config.levels
+        if kind != "group":
+            return as_number(value, 3 if kind == "relative" else levels)
+        with self.runtime.up_to_date():
+            return as_shares(value, self.runtime.groups, names(), levels)
+
     def receipt(self, event: Event, *, repeated: bool = False) -> Receipt:
         """That an event was kept."""
-        state, known = self.runtime.state, None
-        if state.options.get("gold_feedback"):  # the known answer, for whoever answered
-            known = state.gold.get(event.question or 0)
-        return Receipt(
-            event=event.id,
-            kind=str(event.kind),
-            question=event.question,
-            value=event.value,
-            annotator=event.annotator,
-            key=event.key,
-            at=event.at,
-            late=event.late,
-            undone=event.id in state.undone,
-            repeated=repeated,
-            counts=self.runtime.counts(event),
-            gold=None if known is None or event.kind not in ANSWERS else known.value,
-        )
+        return receipt_of(event, self.runtime.state, repeated=repeated)
 
     def _lease_seconds(self, wanted: float | None) -> float:
         """How long a lease lasts: as wanted, at most as long as those of the session."""
@@ -611,7 +615,7 @@ class Assignment:
             raise BudgetError(
                 f"The budget of {runtime.state.budget} questions must not be exceeded. Got an "
                 f"answer to question {number} beyond it; raise it first (`askmeans budget DB N`, "
-                "Session.set_budget).",
+                "Settings.set_budget).",
                 user_message="The budget is spent, so this answer was not saved. An owner of the "
                 "session can raise it.",
             )
@@ -669,20 +673,6 @@ class Assignment:
         theirs = last.annotator == annotator and (answer is None or answer.id < last.id)
         return last if theirs else None
 
-    def _undo_event(self, event: Event, key: str) -> NewEvent:
-        """The undo, with the numbers of the questions of a plan that followed from the answer."""
-        void = []
-        if event in self.runtime.state.answers(event.asked):  # others have no effect
-            void = self.runtime.later_than(self.runtime.question(event.asked))
-        return NewEvent(
-            kind=EventKind.UNDO,
-            key=key,
-            annotator=event.annotator,
-            question=event.asked,
-            target=event.id,
-            text=json.dumps(void),
-        )
-
     def _lease_back(self, transaction: Transaction, event: Event) -> None:
         """Lease the question to the person who took the answer back, unless another holds it."""
         now, leases = transaction.leases()
@@ -699,7 +689,7 @@ class Assignment:
         taken = next(e for e in self.runtime.state.by_key.values() if e.id == undo.target)
         receipt = self.receipt(undo, repeated=repeated)
         if undo.kind is EventKind.REGROUP:
-            return Undone(receipt=receipt, question=None, kind=str(taken.kind), value=None, void=())
+            return Undone(receipt=receipt, question=None, kind=str(taken.kind), value=None)
         state = self.runtime.state
         settled, value = state.is_settled(undo.asked), state.value(undo.asked)
         made = None  # the group that went with the answer
@@ -711,11 +701,50 @@ class Assignment:
             question=self.question(undo.asked),
             kind=str(taken.kind),
             value=taken.value,
-            void=tuple(self.question(number) for number in json.loads(undo.text or "[]")),
             reopened=not settled,
             value_now=value if settled and not silent else None,
             group=None if made is None else made.text,
         )
+
+
+def _replaced(event: Event, events: list[Event]) -> Event | None:
+    """The answer in whose place an event was put."""
+    undos = [
+        each.target or 0
+        for each in events
+        if each.kind is EventKind.UNDO and each.id < event.id
+        and (each.question, each.annotator) == (event.question, event.annotator)
+    ]  # fmt: skip
+    return next((each for each in events if undos and each.id == max(undos)), None)
+
+
+def receipt_of(event: Event, state: State, *, repeated: bool = False) -> Receipt:
+    """That an event was kept."""
+    known = None
+    if state.options.get("gold_feedback"):  # the known answer, for whoever answered
+        known = state.gold.get(event.question or 0)
+    return Receipt(
+        event=event.id,
+        kind=str(event.kind),
+        question=event.question,
+        value=event.value,
+        annotator=event.annotator,
+        key=event.key,
+        at=event.at,
+        late=event.late,
+        undone=event.id in state.undone,
+        repeated=repeated,
+        counts=event.question is not None and state.stands(event),
+        gold=None if known is None or event.kind not in ANSWERS else known.value,
+    )
+
+
+def _undo_event(event: Event, key: str) -> NewEvent:
+    """The undo of an answer or a skip."""
+    return NewEvent(
+        kind=EventKind.UNDO, key=key, annotator=event.annotator, question=event.asked,
+        target=event.id,
+    )  # fmt: skip
 
 
 def said_as_text(value: Value) -> str:

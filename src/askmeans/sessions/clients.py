@@ -39,7 +39,7 @@ def from_client(name: str) -> Iterator[None]:
     >>> session = sessions.open("fruit.db")
     >>> with sessions.from_client("robot 3"):
     ...     receipt = session.tell(session.ask()[0].id, 0.5)
-    >>> session.audit()[0].client
+    >>> session.history.audit()[0].client
     'robot 3'
     """
     if not isinstance(name, str) or not name or not is_clean(name):

@@ -5,21 +5,21 @@ does not change an old session.
 """
 
 import dataclasses
-from collections.abc import Generator, Iterable
+import shlex
+import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from askmeans._util.checks import check_name, check_number, check_positive, check_share
-from askmeans.exceptions import ParameterError, SessionError
+from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.fuzzy.items import as_items
-from askmeans.paper.plan import Plan
-from askmeans.policy.adapter import PlanPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
-from askmeans.sessions.store.contract import from_stored
-from askmeans.sessions.stored import check, is_number, is_whole
-from askmeans.spec import ASK, PlanSpec, as_seed, default_ask
-from askmeans.strategies import Strategy, Stratified
+from askmeans.sessions.store.contract import SessionRecord, from_stored
+from askmeans.sessions.stored import as_written, check, is_number, is_whole
+from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
+from askmeans.strategies import Stratified
 
 __all__ = ["Config"]
 
@@ -33,7 +33,7 @@ class Config:
 
     n_clusters: int
     ask: str
-    strategy: dict[str, Any]  # {"kind": "TwoPhase", "sample_size": 100, ...}
+    strategy: dict[str, Any]  # {"kind": "Stratified", "max_items": 100, ...}
     budget: int | None
     levels: int | None
     annotations: int
@@ -67,29 +67,30 @@ class Config:
         grows = n_clusters == "auto"
         if grows:
             n_clusters = _FIRST if cluster_names is None else len(list(cluster_names))
+        _check_strategy(strategy)
         spec = PlanSpec.checked(
             _OWNER, n_clusters=n_clusters, seed=as_seed(random_state, _OWNER),
-            ask=default_ask(strategy) if ask is None else ask, strategy=strategy, **decisive,
+            ask=default_ask(strategy) if ask is None else ask, strategy=strategy, levels=levels,
+            **decisive,
         )  # fmt: skip
         if target is not None:
-            spec = dataclasses.replace(spec, strategy=_with_target(spec.strategy, target))
+            check_share(target, "target", _OWNER)
+            strategy = dataclasses.replace(spec.strategy, target=float(target))
+            spec = dataclasses.replace(spec, strategy=strategy)
         if grows and spec.ask != "group":
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be a number, unless groups are asked "
                 f"for. Got 'auto' with ask={spec.ask!r}; use ask=\"group\"."
             )
-        if levels is not None:  # with the paper's strategies they only say which answers there are
-            check_number(levels, "levels", _OWNER, integer=True, minimum=2)
         least, most = _annotations(annotations)
-        plain = isinstance(spec.strategy, Stratified) and spec.ask in ("membership", "group")
-        if least == 1 and most is not None and not plain:
+        if least == 1 and most is not None and spec.ask in SIMILARITIES:
             raise ParameterError(
                 f"The 'annotations' parameter of {_OWNER} must be at least 2 for everybody where "
-                "no model expects answers: with the paper's strategies, and where items are "
-                f"compared. Got {annotations!r:.60}; use (2, {most})."
+                "no model expects answers, as where items are compared. Got "
+                f"{annotations!r:.60}; use (2, {most})."
             )
         check_positive(lease_seconds, "lease_seconds", _OWNER)
-        kept = spec.to_json() | {"levels": None if levels is None else int(levels)}
+        kept = spec.to_json()
         del kept["repeats"]  # a session has annotations
         return cls(
             **kept,
@@ -102,6 +103,24 @@ class Config:
             feature_names=None,
             units=None,
             recipe=None,
+        )
+
+    @classmethod
+    def of_session(cls, record: SessionRecord, url: str) -> "Config":
+        """The parameters of a stored session, which must ask with the default strategy."""
+        with as_written(url):
+            config = cls.from_json(record.config)
+        kind = config.strategy["kind"]
+        if kind == Stratified.__name__:
+            return config
+        made_at = time.strftime("%Y-%m-%d", time.gmtime(record.at))
+        raise StoreVersionError(
+            f"Sessions must ask with the default strategy. Got session {record.name!r} in {url}, "
+            f"which {record.made_by} made on {made_at} with {kind}: that version can go on with "
+            f"it. Here `askmeans export {shlex.quote(url)}` writes its answers, and `askmeans "
+            "import` takes them into a new session.",
+            user_message="This session was made with a strategy that this version no longer runs. "
+            "Whoever runs it can export the answers and import them into a new session.",
         )
 
     @classmethod
@@ -137,55 +156,36 @@ class Config:
         """Plain values."""
         return dataclasses.asdict(self)
 
-    def make_strategy(self) -> Strategy:
+    def make_strategy(self) -> Stratified:
         """The strategy, as it was."""
-        strategy: Strategy = self.spec().strategy
+        strategy: Stratified = self.spec().strategy
         return strategy
 
     def spec(self) -> PlanSpec:
         """All that decides which questions come."""
-        try:
-            spec = PlanSpec.from_json(self.to_json())
-        except ParameterError as error:
-            raise SessionError(f"The session cannot go on. {error}") from error
-        stands = isinstance(spec.strategy, Stratified)
-        return spec if stands else dataclasses.replace(spec, levels=None)
-
-    @property
-    def has_plan(self) -> bool:
-        """Whether questions are those of a plan, in rounds, and not of the default policy."""
-        return bool(self.strategy["kind"] != Stratified.__name__)
+        return PlanSpec.from_json(self.to_json())
 
     @property
     def target(self) -> float:
         """The share of wrong items that is good enough, as it was made; 0.0 where none was."""
         return float(self.strategy.get("target") or 0.0)
 
-    def make_policy(self, X: Any, blank: Iterable[int] = ()) -> PlanPolicy | StratifiedPolicy:
+    def make_policy(self, X: Any, blank: Iterable[int] = ()) -> StratifiedPolicy:
         """The policy, from its beginning, the same at every call; blank items come last."""
-        if self.has_plan:
-            return PlanPolicy(lambda: self.make_plan(X), self.n_clusters)
         made = self.spec().make(as_items(X, blank))
         assert isinstance(made, StratifiedPolicy)
         return made
 
-    def make_plan(self, X: Any) -> Plan:
-        """The plan, from its beginning; the same at every call."""
-        made = self.spec().make(X)
-        assert isinstance(made, Generator)
-        return made
 
-
-def _with_target(strategy: Strategy, target: Any) -> Stratified:
-    """The strategy with this target."""
-    check_share(target, "target", _OWNER)
-    if not isinstance(strategy, Stratified):
-        raise ParameterError(
-            f"The 'target' parameter of {_OWNER} must be None with a strategy of the paper, which "
-            f"does not estimate how many items are wrong. Got {target!r} with "
-            f"{type(strategy).__name__}; leave one of them out."
-        )
-    return dataclasses.replace(strategy, target=float(target))
+def _check_strategy(strategy: Any) -> None:
+    """Refuse strategies of the paper, and any other than the default one."""
+    if strategy in ("auto", "stratified") or isinstance(strategy, Stratified):
+        return
+    raise ParameterError(
+        f"The 'strategy' parameter of {_OWNER} must be \"auto\" or a Stratified: sessions ask with "
+        f"the default strategy only. Got {strategy!r:.80} instead; ActiveFuzzyKMeans, askmeans.run "
+        "and `askmeans fit` take the strategies of the paper."
+    )
 
 
 def _annotations(told: Any) -> tuple[int, int | None]:

@@ -1,223 +1,719 @@
-"""The groups of a session: numbers that never shift, and answers as the groups of now see them.
+"""The groups of a session: added, renamed, described, merged, split, removed, and their examples.
 
 Rules of this file:
-- A group keeps its number for ever. A merged one redirects to another; one that was removed, or
-  whose adding was taken back, is gone, and its number is not given again. The columns of a result
-  are the living groups.
-- A row of shares has one number for each group there was when it was given. What it says of groups
-  that came later, and what is asked again, `askmeans.policy.growing` has.
+- A group goes by its number, which it keeps for ever, or by its name.
+- Every change is an event, checked inside the transaction that writes it; `History.take_back` and
+  `Session.undo` write another event that reverses it.
 """
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from numbers import Integral, Real
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from numbers import Integral
+from typing import Any, overload
 
-import numpy as np
+from askmeans._util.checks import check_name, check_number
+from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
+from askmeans.fuzzy.model import check_enough_items
+from askmeans.queries import ME
+from askmeans.queries import Question as AskedQuestion
+from askmeans.sessions.assignment import Assignment
+from askmeans.sessions.display import unique_names
+from askmeans.sessions.group_numbers import NO_SUCH_GROUP, taken_name
+from askmeans.sessions.log import (
+    ITSELF,
+    EventKind,
+    NewEvent,
+    as_key,
+    check_annotator,
+    key_of_group,
+    key_of_split,
+)
+from askmeans.sessions.reports import Group, Receipt
+from askmeans.sessions.results import Results
+from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.store.contract import Transaction
+from askmeans.spec import SIMILARITIES
 
-from askmeans._util.checks import whole_number
-from askmeans.exceptions import AnswerError
-from askmeans.policy.growing import filled, without_replaced
-from askmeans.queries import Answer, Answers, GroupQueries, Question
-from askmeans.queries.answers import AnswerBatch
-from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
-from askmeans.sessions.display import RESERVED
-from askmeans.sessions.log import Event, Value
+__all__ = ["Groups"]
 
-__all__ = ["NO_SUCH_GROUP", "Groups", "as_evidence", "as_number", "as_shares", "taken_name",
-           "with_models"]  # fmt: skip
-
-NO_SUCH_GROUP = (
-    "This group is not there any more: it was merged, removed or taken back, so nothing was "
-    "saved. Reload the page, and choose one of the groups there are now."
+_LINE = 200  # characters of a description
+_FIXED = (
+    "The groups of this session are fixed: they cannot be added, merged, removed or split, only "
+    "renamed. Whoever runs it can make a session that asks for groups, and import the answers."
 )
 
-_ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
+
+class _RaceError(Exception):
+    """Another process was quicker."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Groups:
-    """Which groups there are."""
+class Groups(Sequence[Group]):
+    """The groups there are now, in the order of a result's columns; `Session.groups`.
 
-    n: int  # numbers that were given
-    into: Mapping[int, int] = field(default_factory=dict)  # a merged group -> what it is part of
-    gone: frozenset[int] = frozenset()  # removed, or added and taken back
+    Parameters
+    ----------
+    runtime : Runtime
+        The session's log and policy.
+    assignment : Assignment
+        What writes its events.
+    results : Results
+        What names its groups.
+
+    Examples
+    --------
+    >>> session = open("pets.db")
+    >>> number = session.groups.add("birds")
+    >>> [group.name for group in session.groups], session.groups[number].number
+    (['cats', 'dogs', 'birds'], 2)
+    """
+
+    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+        self._runtime = runtime
+        self._config = runtime.config
+        self._assignment = assignment
+        self._results = results
+
+    def _all(self) -> list[Group]:
+        """The groups as of now."""
+        with self._runtime.up_to_date() as state:
+            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            about = state.descriptions
+            return [Group(number=j, name=name, description=about.get(j, "")) for j, name in names]
+
+    @overload
+    def __getitem__(self, index: int) -> Group: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Group]: ...
+    def __getitem__(self, index: int | slice) -> Group | list[Group]:
+        return self._all()[index]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._all())
+
+    def __repr__(self) -> str:
+        return repr(self._all())
 
     @property
-    def living(self) -> list[int]:
-        """Numbers of the groups that are there, in the order of a result's columns."""
-        return [j for j in range(self.n) if j not in self.into and j not in self.gone]
+    def names(self) -> list[str]:
+        """What the groups are called now, in the order of a result's columns."""
+        with self._runtime.lock:
+            return self._results.cluster_names()
 
     @property
-    def is_plain(self) -> bool:
-        """Whether every number is a column."""
-        return not self.into and not self.gone
+    def all_names(self) -> list[str]:
+        """What groups are called by their numbers, which never shift.
 
-    def resolve(self, number: int) -> int | None:
-        """The living group that a number stands for; None for one that is gone, or never was."""
-        while number in self.into:
-            number = self.into[number]
-        return number if 0 <= number < self.n and number not in self.gone else None
+        A merged group has the name of the group that it is part of now.
+        """
+        with self._runtime.lock:
+            return self._results.group_names()
 
-    def column(self, number: int) -> int | None:
-        """The column of a result that a number stands for."""
-        group = self.resolve(number)
-        return None if group is None else self.living.index(group)
+    @property
+    def can_change(self) -> bool:
+        """Whether groups may be added and merged: not where items are compared."""
+        return self._config.ask not in SIMILARITIES
 
-    def members(self, number: int) -> list[int]:
-        """The numbers that stand for a living group."""
-        return [j for j in range(self.n) if self.resolve(j) == number]
+    def find(self, group: Any) -> int | None:
+        """The number of a group that goes by its number or its name.
 
-    def to_columns(self, question: Question) -> Question | None:
-        """A question with the column of its group in place of the number; None for one gone."""
-        if question.cluster is None:
-            return question
-        column = self.column(question.cluster)
-        return None if column is None else question._replace(cluster=column)
+        Parameters
+        ----------
+        group : int or str
+            A number, also of a group that was merged, or a name.
 
-    def to_numbers(self, question: Question) -> Question:
-        """A question of a policy with the number of its group in place of the column."""
-        if question.cluster is None:
-            return question
-        return question._replace(cluster=self.living[question.cluster])
+        Returns
+        -------
+        int or None
+            The number of the group that it is now; None where there is none.
 
-    def row_now(self, row: Row) -> Row:
-        """A row by the columns of now: NaN where it is silent."""
-        if len(row) == self.n and self.is_plain:
-            return row
-        row = filled(row, self.n)
-        return tuple(math.fsum(row[j] for j in self.members(group)) for group in self.living)
+        Examples
+        --------
+        >>> open("fruit.db").groups.find("large")
+        1
+        """
+        with self._runtime.lock:
+            groups = self._runtime.groups
+            names = dict(zip(self._results.cluster_names(), groups.living, strict=True))
+            if isinstance(group, str):
+                return names.get(group)
+            whole = type(group) is not bool and isinstance(group, Integral)
+            return groups.resolve(int(group)) if whole else None
 
-    def told_row(self, value: Any, names: Sequence[str]) -> Row:
-        """The row by the columns of now that somebody told, as `shares.as_row` has it."""
-        if isinstance(value, Integral | str):
-            value = {value: 1.0}
-        if isinstance(value, Mapping):
-            shares: dict[Any, Any] = {}
-            for group, share in value.items():
-                column = self._told(group, names)
-                shares[column] = share + shares[column] if column in shares else share
-            value = shares
-        return as_row(value, len(self.living), names)
+    def number(self, group: int | str, owner: str = "Groups.number") -> int:
+        """The number of a group, as `find` has it; refused where there is none.
 
-    def _told(self, group: Any, names: Sequence[str]) -> Any:
-        """The column of a group that goes by its number; a name stays one."""
-        number = group
-        if isinstance(group, str):
-            number = None if group.strip() in names else whole_number(group.strip())
-        if type(number) is bool or not isinstance(number, Integral):
-            return group
-        column = self.column(int(number))
-        if column is None:
-            raise AnswerError(
-                f"A group must be one of the numbers {', '.join(map(str, self.living))}. "
-                f"Got {group} instead; () is none of these.",
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        owner : str, default="Groups.number"
+            The method that an error names.
+
+        Returns
+        -------
+        int
+            Its number.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group.
+        """
+        number = self.find(group)
+        if number is None:
+            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            raise ParameterError(
+                f"The 'group' parameter of {owner} must be one of the groups "
+                f"{', '.join(f'{j} {name}' for j, name in names)}. Got {group!r:.60} instead.",
                 user_message=NO_SUCH_GROUP,
             )
-        return column
+        return number
 
-    def row_by_number(self, row: Row) -> Row:
-        """A row of the columns of now by the groups' numbers."""
-        found = [0.0] * self.n
-        for group, share in zip(self.living, row, strict=True):
-            found[group] = share
-        return tuple(found)
+    def add(self, name: str, *, annotator: str = ME, key: str | None = None) -> int:
+        """Add a group; everything answered before stays, and is silent about it.
 
+        Items that were in none of the groups are asked about again.
 
-def as_evidence(
-    events: Iterable[Event], question_of: Callable[[int], Question], groups: Groups
-) -> list[Answer]:
-    """Answers as the groups of now see them, in their order."""
-    plain = groups.is_plain
-    silent = (math.nan,) * len(groups.living)
-    found = []
-    for event in events:
-        question = question_of(event.asked)
-        answer = Answer(
-            round=0, kind=question.kind, items=question.items, cluster=question.cluster,
-            repeat=question.repeat, annotator=event.annotator,
-            value=_value(event, question, groups, silent),
-        )  # fmt: skip
-        if question.kind == "membership" and not plain:
-            assert question.cluster is not None
-            column = groups.column(question.cluster)
-            if column is None:
-                continue  # of a group that is gone
-            answer = replace(answer, cluster=column)
-        found.append(answer)
-    return without_replaced(found)
+        Parameters
+        ----------
+        name : str
+            What it is called; no other group's name, and not "id".
+        annotator : str, default="me"
+            Who adds it; `Session.undo` takes it back.
+        key : str or None, default=None
+            As in `Session.tell`: the same key again adds no other group.
 
+        Returns
+        -------
+        int
+            Its number, which it keeps for ever.
 
-def with_models(
-    answers: Answers, said: Mapping[str, Mapping[int, Row | None]], groups: Groups
-) -> Answers:
-    """The answers, and before them what language models say of items, by the groups of now."""
-    batches = []
-    for name, rows in said.items():
-        told = {row: groups.row_now(shares) for row, shares in rows.items() if shares is not None}
-        if told:
-            queries = GroupQueries(list(told), len(groups.living))
-            values = np.array(list(told.values()), dtype=np.float64)
-            names = (name,) * len(told)
-            batches.append(AnswerBatch(round=0, queries=queries, values=values, annotators=names))
-    return Answers([*batches, *answers.batches]) if batches else answers
+        Raises
+        ------
+        ParameterError
+            If the name is taken, or there are no more items than groups.
+        KeyConflictError
+            If the key was used for something else, or the group was taken back since.
+        SessionError
+            If the session compares items.
 
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> session.groups.add("birds"), session.groups.names
+        (2, ['cats', 'dogs', 'birds'])
+        """
+        self._check_can_change("add")
+        name = check_name(name, "name", "Groups.add")
 
-def _value(event: Event, question: Question, groups: Groups, silent: Row) -> float | Row:
-    """What an event says, by the columns of now."""
-    if isinstance(event.value, tuple):
-        return groups.row_now(event.value)
-    if question.kind == "group":
-        return silent
-    return math.nan if event.value is None else event.value
+        def added(_: Transaction) -> list[NewEvent]:
+            groups = self._runtime.groups
+            check_enough_items(len(self._runtime.rows), len(groups.living) + 1, "Groups.add")
+            if name in self._results.taken_names(-1):
+                raise ParameterError(
+                    "The 'name' parameter of Groups.add must be no other group's and not "
+                    f"'id'. Got {name!r} instead.",
+                    user_message=taken_name(name),
+                )
+            return [NewEvent(kind=EventKind.GROUP, annotator=annotator, target=groups.n, text=name)]
 
-
-def as_shares(value: Any, groups: Groups, names: list[str], levels: int | None) -> Value:
-    """A row of shares by the groups' numbers."""
-    row = groups.told_row(value, names)
-    if any(map(math.isnan, row)):
-        raise AnswerError(
-            "An answer to a group question must be a group or shares, () for none of these. "
-            f"Got {value!r:.60} instead; unsure() says that one cannot say.",
-            user_message="This answer names no group, so it was not saved. Choose a group, “None "
-            "of these” or “Cannot say”.",
-        )
-    if levels is not None:
-        row = tuple(as_number(share, levels) for share in row)
-        if sum(row) > 1.0 + 1e-9:
-            raise AnswerError(
-                f"Shares must sum to at most 1 on the session's scale. Got {sum(row):g} instead.",
-                user_message=SHARES_EXCEED_1,
+        event = self._assignment.append(added, key, annotator)
+        undone = event.id in self._runtime.state.undone
+        if (event.kind, event.text) != (EventKind.GROUP, name) or undone or event.target is None:
+            raise KeyConflictError(
+                "A key must be used for one group only, which still stands. Got "
+                f"{key!r:.60} again for {name!r}; use a new key.",
+                user_message="This page made another group before, so this one was not made. "
+                "Reload the page, and add it then.",
             )
-    return groups.row_by_number(row)
+        return event.target
 
+    def add_for(
+        self, question_id: int, name: str, *, annotator: str = ME, key: str | None = None
+    ) -> Receipt:
+        """Add a group, and put the item of a question into it.
 
-def as_number(value: Any, levels: int | None) -> float:
-    """A number from 0 to 1, one of the scale's points where there is a scale."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
-        raise AnswerError(
-            f"An answer must be a number in [0, 1]. Got {value!r:.60} instead; unsure() says that "
-            "one cannot say.",
-            user_message="An answer lies between 0 and 1, and this one does not, so it was not "
-            "saved. Choose another, or “Cannot say”.",
+        To `undo` the answer takes the group back, too, unless something else is in it by then.
+
+        Parameters
+        ----------
+        question_id : int
+            The group question's `id`.
+        name : str
+            What the new group is called, as in `add`.
+        annotator : str, default="me"
+            Whose answer, and group.
+        key : str or None, default=None
+            As in `Session.tell`: the same key again adds no other group.
+
+        Returns
+        -------
+        Receipt
+            The stored answer.
+
+        Raises
+        ------
+        ParameterError, KeyConflictError, SessionError
+            As in `add`.
+        QueryError, BudgetError
+            As in `Session.tell`.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> question, = session.ask()
+        >>> session.groups.add_for(question.id, "birds").value, session.groups.names
+        ((0.0, 0.0, 1.0), ['cats', 'dogs', 'birds'])
+        >>> undone = session.undo()
+        >>> undone.group, session.groups.names
+        ('birds', ['cats', 'dogs'])
+        """
+        annotator, key = check_annotator(annotator, person=True), as_key(key)
+        kind = self._assignment.question(question_id).kind
+        if kind != "group":
+            raise SessionError(
+                f"Groups.add_for needs a question about groups. Got a {kind} question.",
+                user_message="A new group can be made only where the question is to which group "
+                "an item belongs, so nothing was saved. Answer with one of the buttons.",
+            )
+        group = self.add(name, annotator=annotator, key=key_of_group(key))
+        with self._runtime.lock:
+            row = tuple(float(j == group) for j in range(self._runtime.groups.n))
+        return self._assignment.give(
+            EventKind.ANSWER, question_id, row[: group + 1], annotator, key, instead=True
         )
-    if levels is None:
-        return float(value) + 0.0  # -0.0 is 0.0
-    point = float(to_scale(value, levels))
-    if abs(point - float(value)) > _ROUNDED:
-        raise AnswerError(
-            f"An answer must be one of the {levels} points of the session's scale, 0, "
-            f"{1 / (levels - 1):.3g} and so on to 1. Got {value!r} instead; the nearest is "
-            f"{point:.3g}.",
-            user_message=f"Answers here have {levels} steps, and this one lies between two of "
-            f"them, so it was not saved. The nearest is {point:.3g}.",
+
+    def rename(self, group: int | str, name: str, *, annotator: str = ME) -> Receipt:
+        """Rename a group.
+
+        Where similarities are asked, every result numbers the groups anew; the name stays with
+        the most typical item of the group in the present result.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        name : str
+            Its new name, which no other group has, and which is not "id".
+        annotator : str, default="me"
+            Who names it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group, or the name is empty, has control characters, or is taken.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.groups.rename("small", "tiny")
+        >>> session.groups.names
+        ['tiny', 'large']
+        """
+        name = check_name(name, "name", "Groups.rename")
+        if self._config.ask in SIMILARITIES:  # the clusters are those of the result
+            self._runtime.compute()
+
+        def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
+            number, results = self.number(group, "Groups.rename"), self._results
+            if name in results.taken_names(number):
+                raise ParameterError(
+                    "The 'name' parameter of Groups.rename must be no other group's and not 'id'. "
+                    f"Got {name!r} instead.",
+                    user_message=taken_name(name),
+                )
+            row = results.anchor(number)
+            return NewEvent(
+                kind=EventKind.RENAME, annotator=annotator, target=number,
+                text=name, value=None if row is None else float(row),
+            )  # fmt: skip
+
+        return self._assignment.log(renamed)
+
+    def describe(self, group: int | str, text: str, *, annotator: str = ME) -> Receipt:
+        """Say in a line what belongs to a group; language models are given it, too.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        text : str
+            At most 200 characters, which stand in one line; "" for none.
+        annotator : str, default="me"
+            Who describes it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group, or the text is too long or cannot be printed.
+        SessionError
+            If the session compares items: its groups are numbered anew by every result.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.groups.describe("small", "Fits into a hand.")
+        >>> [group.description for group in session.groups]
+        ['Fits into a hand.', '']
+        """
+        if self._config.ask in SIMILARITIES:
+            raise SessionError(
+                "Groups.describe needs a session that asks for groups or memberships. "
+                f"Got ask={self._config.ask!r}; write it into the guidelines.",
+                user_message="Groups have no description in this session. Write it into the "
+                "guidelines.",
+            )
+        line = " ".join(text.split()) if isinstance(text, str) else None
+
+        def described() -> NewEvent:
+            number = self.number(group, "Groups.describe")
+            if line is None or len(line) > _LINE or not line.isprintable():
+                raise ParameterError(
+                    f"The 'text' parameter of Groups.describe must have at most {_LINE} "
+                    f"characters. Got {text!r:.40} instead; longer ones belong in the guidelines.",
+                    user_message=f"What belongs to a group is one line of at most {_LINE} "
+                    "characters. Shorten it, or write it into the guidelines.",
+                )
+            return NewEvent(kind=EventKind.DESCRIBE, annotator=annotator, target=number, text=line)
+
+        return self._assignment.log(described)
+
+    def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
+        """Make two groups one: the first goes on, and what was said of the second is about it.
+
+        Parameters
+        ----------
+        a : int or str
+            The group that goes on, by number or name.
+        b : int or str
+            The group that becomes a part of it.
+        annotator : str, default="me"
+            Who merges them; `Session.undo` takes it back.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If they are not two groups that exist.
+        SessionError
+            If the session does not ask for groups.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> number = session.groups.add("kittens")
+        >>> receipt = session.groups.merge("cats", "kittens")
+        >>> session.groups.names, session.result().memberships.shape
+        (['cats', 'dogs'], (4, 2))
+        """
+        self._check_asks_groups("merge")  # a part of a membership says nothing of the whole
+
+        def merged() -> NewEvent:
+            into, other = (self.number(group, "Groups.merge") for group in (a, b))
+            if into == other:
+                raise ParameterError(
+                    "The parameters of Groups.merge must be two different groups. "
+                    f"Got {a!r} and {b!r} instead.",
+                    user_message="A group cannot be merged with itself. Choose another one.",
+                )
+            return NewEvent(
+                kind=EventKind.MERGE, annotator=annotator, target=into, value=float(other)
+            )
+
+        return self._assignment.log(merged)
+
+    def split(
+        self, group: int | str, rows: Collection[int], name: str, *, annotator: str = ME
+    ) -> int:
+        """Make a new group of items that an annotator put into a group.
+
+        Parameters
+        ----------
+        group : int or str
+            The group that they are in, by number or name.
+        rows : collection of int
+            Row numbers of the items; this annotator put each of them into the group.
+        name : str
+            What the new group is called, as in `add`.
+        annotator : str, default="me"
+            Whose answers are changed; taking the group back restores them.
+
+        Returns
+        -------
+        int
+            The number of the new group.
+
+        Raises
+        ------
+        ParameterError
+            If there are no rows, this annotator did not put one of them into the group, or the
+            name is taken.
+        SessionError
+            If the session does not ask for groups.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> question, = session.ask()
+        >>> receipt = session.tell(question.id, "cats")
+        >>> number = session.groups.split("cats", question.items, "kittens")
+        >>> session.history.answers()[-1].value
+        (0.0, 0.0, 1.0)
+        >>> back = session.history.take_back(session.history.changes()[-1].event)
+        >>> session.history.answers()[-1].value
+        (1.0, 0.0)
+        """
+        self._check_asks_groups("split")
+        annotator = check_annotator(annotator, person=True)
+        with self._runtime.up_to_date():
+            number = self.number(group, "Groups.split")
+            questions = {row: self._placed_in(number, row, annotator) for row in rows}
+        if not questions:
+            raise ParameterError(
+                "The 'rows' parameter of Groups.split must have items. Got none; choose some.",
+                user_message="No item was chosen, so no group was made. Choose those that go into "
+                "the new group.",
+            )
+        new = self.add(name, annotator=annotator)
+        alone = (*(0.0 for _ in range(new)), 1.0)
+        for row, question in questions.items():
+            key = f"{key_of_split(new)}{row}"
+            self._assignment.give(EventKind.ANSWER, question, alone, annotator, key, instead=True)
+        return new
+
+    def _placed_in(self, group: int, row: int, annotator: str) -> int:
+        """The number of the question by which an annotator put an item into a group."""
+        number = self._runtime.number(AskedQuestion("group", (row,), None))
+        answer = None if number is None else self._runtime.state.mine(number, annotator)
+        if number is not None and answer is not None and isinstance(answer.value, tuple):
+            shares = answer.value
+            if self._runtime.groups.resolve(shares.index(max(shares))) == group:
+                return number
+        raise ParameterError(
+            f"The 'rows' parameter of Groups.split must be items that {annotator!r} put into "
+            f"the group. Got {row!r:.40} instead.",
+            user_message="One of these items has no answer of yours any more that puts it into "
+            "this group, so no group was made. Choose among the items that are listed now.",
         )
-    return point
 
+    def remove(self, group: int | str, *, annotator: str = ME) -> Receipt:
+        """Remove a group: what people put into it is in none of the groups, as after "none".
 
-def taken_name(name: str) -> str:
-    """What people read where a group has the name already that they gave to another."""
-    if name == RESERVED:
-        return f"No group can be called “{name}”: tables use it for the items. Choose another name."
-    return f"Another group is called “{name}” already. Choose another name."
+        Its number is not given again. Nothing is lost: `Session.undo` and `History.take_back`
+        bring the group back with all that was put into it.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name; those that were merged into it go with it.
+        annotator : str, default="me"
+            Who removes it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group, or no other.
+        SessionError
+            If the session compares items.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> number = session.groups.add("birds")
+        >>> receipt = session.groups.remove("birds")
+        >>> session.groups.names
+        ['cats', 'dogs']
+        >>> session.history.take_back(receipt.event).kind, session.groups.names
+        ('regroup', ['cats', 'dogs', 'birds'])
+        """
+        self._check_can_change("remove")
+
+        def removed() -> NewEvent:
+            number = self.number(group, "Groups.remove")
+            if len(self._runtime.groups.living) == 1:
+                raise ParameterError(
+                    "The 'group' parameter of Groups.remove must not be the only group. "
+                    f"Got {group!r:.60}; add another one first.",
+                    user_message="This is the only group, so it was not removed. Add another one "
+                    "first, or rename this one.",
+                )
+            return NewEvent(kind=EventKind.REMOVE, annotator=annotator, target=number)
+
+        return self._assignment.log(removed)
+
+    def pin(self, group: int | str, row: int, *, annotator: str = ME) -> Receipt:
+        """Show an item as an example of a group, before all others.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        row : int
+            The item's row number.
+        annotator : str, default="me"
+            Who pins it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such group or item.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.groups.pin("small", 2)
+        >>> session.exemplars("small", n=1), session.groups.pinned("small")
+        ([2], [2])
+        """
+        return self._pin(group, row, "Groups.pin", None, annotator)
+
+    def unpin(self, group: int | str, row: int, *, annotator: str = ME) -> Receipt:
+        """Show an item as an example no longer.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        row : int
+            The item's row number.
+        annotator : str, default="me"
+            Who unpins it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+        """
+        return self._pin(group, row, "Groups.unpin", "off", annotator)
+
+    def _pin(
+        self, group: int | str, row: int, owner: str, text: str | None, annotator: str
+    ) -> Receipt:
+        """Append that an item is pinned, or no longer."""
+        check_number(row, "row", owner, integer=True, minimum=0)
+        n_rows = len(self._runtime.rows)
+        if row >= n_rows:
+            raise ParameterError(
+                f"The 'row' parameter of {owner} must be below {n_rows}. Got {row} instead."
+            )
+        return self._assignment.log(
+            lambda: NewEvent(
+                kind=EventKind.PIN,
+                annotator=annotator,
+                target=self.number(group, owner),
+                value=float(row),
+                text=text,
+            )
+        )
+
+    def pinned(self, group: int | str) -> list[int]:
+        """Rows of the items that were pinned as examples of a group.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+
+        Returns
+        -------
+        list of int
+            In the order they were pinned.
+        """
+        with self._runtime.lock:
+            return self._results.pinned(self.number(group, "Groups.pinned"))
+
+    def last_change(self) -> int:
+        """The event of the last group that was added, merged or removed, for `Session.undo`.
+
+        Returns
+        -------
+        int
+            Its number in the log.
+
+        Raises
+        ------
+        SessionError
+            If there is none.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> number = session.groups.add("birds")
+        >>> session.undo(event=session.groups.last_change()).kind, session.groups.names
+        ('group', ['cats', 'dogs'])
+        """
+        with self._runtime.up_to_date() as state:
+            changes = state.regroupings
+        if not changes:
+            raise SessionError("There must be a group that was added, merged or removed. Got none.")
+        return changes[-1].id
+
+    def grow(self) -> None:
+        """With n_clusters="auto", add a group where enough items belong to none.
+
+        Not after an annotator took a group back, or removed one.
+        """
+        if not self._config.grows:
+            return
+        self._runtime.catch_up()
+        suggested, _ = self._runtime.suggestion
+        with self._runtime.lock:
+            groups = self._runtime.groups
+            enough = suggested is None or suggested <= len(groups.living) or groups.gone
+            if enough or len(groups.living) >= len(self._runtime.rows):
+                return
+
+        def added() -> NewEvent:
+            if self._runtime.groups != groups:
+                raise _RaceError
+            names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
+            return NewEvent(kind=EventKind.GROUP, annotator=ITSELF, target=groups.n, text=names[-1])
+
+        with suppress(_RaceError):
+            self._assignment.log(added)
+
+    def _check_can_change(self, method: str) -> None:
+        """Refuse where items are compared."""
+        if not self.can_change:
+            raise SessionError(
+                f"Groups.{method} needs a session that asks for groups or memberships. "
+                f"Got ask={self._config.ask!r}; make such a session, and import the answers "
+                "(`askmeans import`).",
+                user_message=_FIXED,
+            )
+
+    def _check_asks_groups(self, method: str) -> None:
+        """Refuse where groups are not what is asked."""
+        if self._config.ask != "group":
+            raise SessionError(
+                f"Groups.{method} needs a session that asks for groups. "
+                f"Got ask={self._config.ask!r}; make one, and import the answers.",
+                user_message=_FIXED,
+            )

@@ -7,9 +7,8 @@ Rules of this file:
 - What a question is to one annotator is a Standing; MOVES says which event leads where. A move
   that is not in the table is refused, and a refused move changes nothing.
 - A question is settled once as many annotators as wanted have answered, or an answer was imported.
-  For a plan its value is the median of the answers up to there, of those who could say. Undoing
-  one of the first lets the next one move up; who took it back and answers again takes the old
-  place. A policy takes every answer that stands as evidence.
+  Undoing one of the first lets the next one move up; who took it back and answers again takes the
+  old place. Every answer that stands is evidence.
 """
 
 import json
@@ -29,7 +28,7 @@ from askmeans.sessions.clients import current_client
 
 __all__ = ["ANSWERS", "CHANGES", "GOLD", "IMPORTED", "ITSELF", "KNOWN", "MOVES",
            "REGROUPINGS", "Event", "EventKind", "NewEvent", "Standing", "State", "Value", "as_key",
-           "check_annotator", "key_of_group"]  # fmt: skip
+           "check_annotator", "key_of_group", "key_of_split"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
@@ -262,8 +261,8 @@ class State:
 
     def last_of(self, annotator: str) -> Event | None:
         """What somebody would undo first."""
-        stack = self._stacks.get(annotator)
-        return stack[-1] if stack else None
+        stack = self._stacks.get(annotator, [])
+        return next((event for event in reversed(stack) if event.kind not in KNOWN), None)
 
     def given_by(self, annotator: str | None = None) -> list[Event]:
         """Answers and skips that stand, of somebody or of all, in order."""
@@ -322,10 +321,12 @@ class State:
         """The answers that settle a question, or will; not those that came after."""
         if question in self._decided:
             return [self._decided[question]]
-        taken = []
+        taken: list[Event] = []
         for event in self._answers.get(question, ()):
+            if taken and taken[-1].kind in KNOWN and event.kind not in KNOWN:
+                break
             taken.append(event)
-            if event.kind in KNOWN or len(taken) == self.wanted(question):
+            if event.kind not in KNOWN and len(taken) == self.wanted(question):
                 break
         return taken
 
@@ -500,6 +501,11 @@ def key_of_group(key: str) -> str:
     return f"{key}-group"
 
 
+def key_of_split(group: int) -> str:
+    """How the keys of answers begin that a split put into a group."""
+    return f"split-{group}-"
+
+
 def _has_some_in(value: Value | None, group: int) -> bool:
     """Whether a row has a share in a group."""
     return isinstance(value, tuple) and len(value) > group and value[group] > 0.0
@@ -532,7 +538,7 @@ def check_annotator(annotator: object, *, person: bool = False) -> str:
     if person and is_model(name):
         raise ParameterError(
             f"The 'annotator' parameter must be a person's name. Got {name!r:.60}; names that "
-            f"begin with {MODEL!r} are those of language models (Session.add_model_answers).",
+            f"begin with {MODEL!r} are those of language models (Advisers.add).",
             user_message=f"Names that begin with “{MODEL.strip()}” are those of language models. "
             "Choose another.",
         )

@@ -16,10 +16,11 @@ from askmeans.sessions.display import strongest_items
 from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
+from askmeans.sessions.store.contract import SessionRecord, Store
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["create", "names", "open"]
+__all__ = ["create", "load_record", "names", "open"]
 
 MADE_BY = f"askmeans {__version__}"
 _EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
@@ -70,10 +71,9 @@ def create(
         "Group A", "Group B" and so on, and `Session.exemplars` has items of the unsupervised fit
         that asking starts from.
     ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
-        What is asked, as in `ActiveFuzzyKMeans`; None for "group" with the default strategy, and
-        for "membership" with the paper's.
-    strategy : str or strategy, default="auto"
-        How questions are chosen; its name and sizes are stored.
+        What is asked, as in `ActiveFuzzyKMeans`.
+    strategy : "auto" or Stratified, default="auto"
+        How questions are chosen; its sizes are stored. Strategies of the paper are refused.
     budget : int or None, default=None
         Most different questions to answer.
     target : float or None, default=None
@@ -82,7 +82,7 @@ def create(
     levels : int or None, default=None
         How many points the answers' scale has.
     annotations : int or tuple of int, default=1
-        How many annotators answer each question; a plan of the paper gets the median. (2, 4) asks
+        How many annotators answer each question. (2, 4) asks
         two, and up to four where more than half of what they say differs. Where models expected
         another answer by more than half, one more is asked first, so (1, 3) asks most questions
         once.
@@ -130,7 +130,7 @@ def create(
     >>> from askmeans import sessions
     >>> session = sessions.create("veg.db", [[1.0], [2.0], [8.0], [9.0]], n_clusters=2,
     ...     items=["pea", "bean", "leek", "kale"], ask="membership", random_state=0)
-    >>> session.cluster_names
+    >>> session.groups.names
     ['Group A', 'Group B']
     """
     config = Config.checked(
@@ -205,6 +205,8 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
         If there is no such database or session.
     OtherDataError
         If it belongs to other data.
+    StoreVersionError
+        If it was made with a strategy of the paper, or by another version.
     StoreError
         If the database cannot be used.
 
@@ -216,24 +218,29 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
     """
     store = open_store(url)
     try:
-        if name is None:
-            there = store.names()
-            if len(there) != 1:
-                raise NoSessionError(
-                    f"The 'name' parameter must say which session of {store.url}. Got none, and "
-                    f"there are {', '.join(map(repr, there)) or 'no sessions'}."
-                )
-            (name,) = there
-        record = store.load(name)
+        record = load_record(store, name)
         if X is not None and fingerprint(prepare_matrix(X)[0]) != record.fingerprint:
             raise OtherDataError(
-                f"The session {name!r} in {store.url} must be about the data given. Got other "
-                "numbers; open the database of this data, or make a new session."
+                f"The session {record.name!r} in {store.url} must be about the data given. Got "
+                "other numbers; open the database of this data, or make a new session."
             )
         return Session(store, record)
     except BaseException:
         store.close()
         raise
+
+
+def load_record(store: Store, name: str | None) -> SessionRecord:
+    """The session of this name, or the only one."""
+    if name is None:
+        there = store.names()
+        if len(there) != 1:
+            raise NoSessionError(
+                f"The 'name' parameter must say which session of {store.url}. Got none, and "
+                f"there are {', '.join(map(repr, there)) or 'no sessions'}."
+            )
+        (name,) = there
+    return store.load(name)
 
 
 def names(url: str | Path) -> list[str]:

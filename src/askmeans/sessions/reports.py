@@ -17,8 +17,8 @@ from askmeans.sessions.log import GOLD, IMPORTED
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Change", "Estimate", "Group", "Held", "Holding", "Question", "Receipt", "SessionResult",
-           "SessionState", "Status", "Undone"]  # fmt: skip
+__all__ = ["Change", "Estimate", "Group", "Holding", "ImportReport", "Question", "Receipt",
+           "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
 
 
 NO_ANSWERS = "no answers yet"  # the basis of no estimate
@@ -44,8 +44,7 @@ class SessionState(StrEnum):
     WAITING = "waiting for others"  # the open questions are with somebody else
     PAUSED = "paused"
     SPENT = "budget spent"
-    DONE = "all done"  # everything was asked, or the plan has asked all it wanted
-    STUCK = "stuck"  # the answers do not allow to go on; an undo may
+    DONE = "all done"  # everything was asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +58,9 @@ class Question:
     kind : str
         "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
-        Row numbers of the items; `Session.item` tells how to show them.
+        Row numbers of the items; `Session.item` shows them.
     cluster : int or None
-        The cluster, for a membership; `Session.cluster_names` tells what it is called.
+        The cluster, for a membership; `Session.groups` has its name.
     repeat : int
         Which asking of the same question it is, from 0.
 
@@ -171,13 +170,9 @@ class Receipt:
     repeated : bool
         Whether it was there already: the same key, or the same answer, again.
     counts : bool
-        Whether it is an answer that goes into the result; where a plan asks, one after others had
-        settled the question is kept in reserve.
+        Whether it is an answer that goes into the result.
     gold : float, tuple of float or None
         The known answer to a gold question, where people may see it ("gold_feedback").
-    void : tuple of int
-        Of a change where a plan asks, the later questions that followed from the old answer and may
-        not come again.
 
     Examples
     --------
@@ -197,16 +192,25 @@ class Receipt:
     repeated: bool = False
     counts: bool = False
     gold: float | tuple[float, ...] | None = None
-    void: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
-    """What became of answers from before the session: how many of them."""
+class ImportReport:
+    """What became of imported answers.
 
-    new: int  # were taken in
-    there: int  # the session had already
-    otherwise: int  # had been answered otherwise in the session; that stays
+    Parameters
+    ----------
+    new : int
+        How many were imported.
+    existing : int
+        How many the session had already.
+    conflicting : int
+        How many had another answer in the session, which stands.
+    """
+
+    new: int
+    existing: int
+    conflicting: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,9 +252,6 @@ class Undone:
         that were merged, "remove" for one removed.
     value : float, tuple of float or None
         The answer taken back; None for an unsure or a skip.
-    void : tuple of Question
-        Where a plan asks, later questions that followed from the answer. They may not be asked any
-        more; answers to them stay, and are used when they are.
     reopened : bool
         Whether the question is open again; if not, an answer that had come later moved up.
     value_now : float, tuple of float or None
@@ -260,7 +261,7 @@ class Undone:
 
     Examples
     --------
-    >>> "void" in Undone.__slots__
+    >>> "reopened" in Undone.__slots__
     True
     """
 
@@ -268,7 +269,6 @@ class Undone:
     question: Question | None
     kind: str
     value: float | tuple[float, ...] | None
-    void: tuple[Question, ...]
     reopened: bool = True
     value_now: float | tuple[float, ...] | None = None
     group: str | None = None
@@ -326,11 +326,11 @@ class Status:
     budget : int or None
         Most questions that may be answered.
     open : int
-        Questions that want an answer: of a plan's round, or else of those handed out.
+        Questions that were handed out and want an answer.
     leased : int
         Open questions that somebody holds now.
     round : int
-        The present round of a plan; else how often the ranking of questions was made, from 1.
+        How often the ranking of questions was made, from 1.
     settled : bool
         Whether the strategy would stop: the result is good enough, or as many items were asked
         about as it wanted. It is advice: questions come until the budget or the items end.
@@ -347,11 +347,11 @@ class Status:
     contradictions : tuple of Conflict or None
         Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
-        What somebody should know: warnings of the policy or plan.
+        What somebody should know: warnings of the policy.
     holding : tuple of Holding
         Who holds which of them, and how long.
     suggested_clusters : int or None
-        How many groups the answers speak of; None where a plan of the paper asks.
+        How many groups the answers speak of.
     suggestion : str or None
         Why there may be more groups than there are, in a sentence; None where there are enough.
     checked : int
@@ -502,7 +502,7 @@ class SessionResult:
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
-        """The probability that each item's strongest group is right; None for a paper's strategy.
+        """The probability that each item's strongest group is right.
 
         1 where a person decided and nobody contradicts.
         """
@@ -510,7 +510,7 @@ class SessionResult:
 
     @property
     def unassigned(self) -> NDArray[np.float64] | None:
-        """The probability that each item belongs to no group; None for a paper's strategy."""
+        """The probability that each item belongs to no group; None where items are compared."""
         return self.clustering.unassigned
 
     @property

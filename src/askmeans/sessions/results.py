@@ -150,10 +150,9 @@ class Results:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
-            parts = [clustering.memberships]
-            if runtime.config.has_plan:
-                parts += [clustering.predictor(np.asarray(X)) for X in runtime.rows.added]
-            memberships = np.concatenate(parts) if len(parts) > 1 else parts[0]
+            if clustering.memberships.shape[1] != len(runtime.groups.living):
+                return self.result(state)  # groups were added or merged meanwhile
+            memberships = clustering.memberships
             names = tuple(self._names(memberships))
             return SessionResult(
                 clustering=clustering,
@@ -217,8 +216,7 @@ class Results:
         """The status with what the result says of its own error."""
         diagnostics = result.clustering.diagnostics
         similarity = diagnostics.similarity or {}
-        plan = self._runtime.config.has_plan
-        error, basis = None, "this strategy makes none" if plan else NO_ANSWERS
+        error, basis = None, NO_ANSWERS
         if result.expected_wrong is not None:
             error, basis = diagnostics.estimated_error, "the answers so far"
         elif similarity.get("predicted_rmse") is not None:
@@ -240,7 +238,7 @@ class Results:
         """Questions and minutes left, as a range."""
         runtime = self._runtime
         seconds, pace = seconds_per_answer(runtime.state)
-        if state in (SessionState.DONE, SessionState.SPENT, SessionState.STUCK):
+        if state in (SessionState.DONE, SessionState.SPENT):
             return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
         each = runtime.config.annotations
         owed, new = 0, runtime.n_open

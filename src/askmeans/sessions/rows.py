@@ -1,8 +1,5 @@
 """The rows of a session: numbers, what people see, ids; those it began with and those added since.
 
-The default policy asks about all rows. A plan clusters those that the session began with; the
-others get their memberships from what the answers taught, so that no answer is lost.
-
 Numbers are raw little-endian bytes at rest, or a large file's path. A fingerprint (type, shape and
 bytes) tells whether data is the data of a session. A file is read once, into memory or, where it is
 large, into a copy on disk without a name, which is mapped: data may be larger than memory, and
@@ -95,11 +92,6 @@ class Rows:
         if self._matrix is None or len(self._matrix) < len(self):
             self._matrix = self.base if len(self._matrices) == 1 else np.concatenate(self._matrices)
         return self._matrix
-
-    @property
-    def added(self) -> list[Matrix]:
-        """What was added since."""
-        return self._matrices[1:]
 
     @property
     def n_parts(self) -> int:

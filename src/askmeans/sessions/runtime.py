@@ -25,8 +25,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from askmeans.exceptions import AskmeansError, QueryError, StoreMovedError
-from askmeans.policy.adapter import PlanPolicy
+from askmeans.exceptions import QueryError, StoreMovedError
 from askmeans.policy.advisers import without_advice
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
@@ -36,16 +35,15 @@ from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.groups import Groups, as_evidence, with_models
+from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_models
 from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
-from askmeans.spec import SIMILARITIES
 
-__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "WAY_OUT", "Found", "Runtime"]
+__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "Found", "Runtime"]
 
 T = TypeVar("T")
 Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
@@ -60,11 +58,6 @@ _CROWD, _LATELY, _REST = 5, 10.0, 3.0
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 GOOD_ENOUGH = "good_enough"  # the option: share of wrong items to stop at; 0.0 for none
 
-WAY_OUT = (
-    "Every answer is kept. Take some back (`askmeans undo DB`, Session.undo), or export them "
-    "(`askmeans export DB`) and import them into a new session, of fewer clusters for example."
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -72,21 +65,20 @@ class Found:
 
     result: Result
     answers: Answers
-    policy: PlanPolicy | StratifiedPolicy
-    settings: Settings | None  # of the default policy
+    policy: StratifiedPolicy
+    settings: Settings
     notes: tuple[str, ...]
     has_evidence: bool  # whether an answer places an item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
-    """The answers that stand, and those to questions that have all that are wanted."""
+    """The answers that stand."""
 
     n_changes: int  # of the log
     n_rewrites: int  # those of them after which this is to be made anew
     n_given: int  # answers of the log
-    all: Answers
-    settled: Answers  # what a plan goes on with; for the default policy all of them
+    answers: Answers
     again: tuple[Question, ...]  # about items that may belong to a group that is new
 
 
@@ -116,7 +108,7 @@ class Runtime:
         self._table: _Evidence | None = None
         self._teaching = threading.Lock()
         self._finding = threading.Lock()
-        self._policy: PlanPolicy | StratifiedPolicy | None = None
+        self._policy: StratifiedPolicy | None = None
         self._made_with: tuple[Config, int] | None = None
         self._taught: Answers | None = None
         self._notes: list[tuple[int, str]] = []  # with the round that they are of
@@ -275,7 +267,7 @@ class Runtime:
         return row < len(self.rows)
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> GroupNumbers:
         """The groups there are, as far as events were folded in."""
         into: dict[int, int] = {}
         gone = set(self.state.withdrawn)
@@ -285,14 +277,14 @@ class Runtime:
             elif event.kind is EventKind.REMOVE:
                 gone.add(event.aim)
         n = self.config.n_clusters + self.state.n_added
-        return Groups(n=n, into=into, gone=frozenset(gone))
+        return GroupNumbers(n=n, into=into, gone=frozenset(gone))
 
     @property
-    def policy(self) -> PlanPolicy | StratifiedPolicy:
+    def policy(self) -> StratifiedPolicy:
         """The policy, as `catch_up` left it."""
         return self._policy or self.catch_up()
 
-    def catch_up(self) -> PlanPolicy | StratifiedPolicy:
+    def catch_up(self) -> StratifiedPolicy:
         """Take in what happened since, and let the policy know."""
         moment = self._moment.get()
         if moment is not None and moment.is_taught and self._policy is not None:
@@ -305,18 +297,17 @@ class Runtime:
                 if self.rows.n_parts < self.state.n_parts:
                     self.rows.load()
                 config = self._policy_config()
-                X = self.rows.base if self.config.has_plan else self.rows.matrix
+                X = self.rows.matrix
                 made_with = config, len(X)
-                answers = self._evidence().settled
+                answers = self._evidence().answers
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
                 policy, notes = quietly(partial(config.make_policy, X, self.rows.blank))
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
-            if isinstance(policy, StratifiedPolicy):
-                policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
-                policy.target = self.state.options.get(GOOD_ENOUGH, self.config.target) or None
+            policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
+            policy.target = self.state.options.get(GOOD_ENOUGH, self.config.target) or None
             if self._taught is not answers:
                 self._teach(policy, answers)
             # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.
@@ -327,12 +318,11 @@ class Runtime:
 
     def warm_up(self) -> None:
         """Do now what the first questions would wait for."""
-        policy = self.catch_up()
-        if isinstance(policy, StratifiedPolicy):
-            load_forest()
-            self.propose(1, frozenset(), "")
+        self.catch_up()
+        load_forest()
+        self.propose(1, frozenset(), "")
 
-    def _teach(self, policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> None:
+    def _teach(self, policy: StratifiedPolicy, answers: Answers) -> None:
         """Let the policy learn, and keep what it warns of."""
         _, notes = quietly(partial(policy.learn, answers))
         self._taught = answers
@@ -340,16 +330,10 @@ class Runtime:
         self._notes = [*known, *((policy.round - 1, note) for note in notes)]
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
-        """The best questions that are neither answered nor pending; learns models if it is time.
-
-        Raises
-        ------
-        AskmeansError
-            If the answers do not allow a plan to go on.
-        """
+        """The best questions that are neither answered nor pending; learns models if it is time."""
         policy = self.policy  # taught: what is to be asked again is known
         self._asked_at[annotator] = time.monotonic()
-        if self._learner is not None and isinstance(policy, StratifiedPolicy):
+        if self._learner is not None:
             self._learn_aside(policy, self._learner)
         with self.lock:
             free = [q for q in self.again if q not in pending]
@@ -418,12 +402,7 @@ class Runtime:
         """The other questions about an item that could be asked with this one."""
         if question.kind != "membership":
             return []
-        policy = self.policy
-        asked: Iterable[Question]
-        if isinstance(policy, PlanPolicy):
-            asked = policy.about(question.items)
-        else:
-            asked = self.propose(len(self.groups.living), pending, annotator)
+        asked = self.propose(len(self.groups.living), pending, annotator)
         return [q for q in asked if q.items == question.items and q != question]
 
     def compute(self) -> Found:
@@ -431,16 +410,13 @@ class Runtime:
         with self._finding:
             policy = self.catch_up()
             with self.lock:
-                answers = self._evidence().all
-            found = self.found
-            settings = policy.settings if isinstance(policy, StratifiedPolicy) else None
+                answers = self._evidence().answers
+            found, settings = self.found, policy.settings
             if (
                 found is None or found.answers is not answers or found.policy is not policy
                 or found.settings is not settings
             ):  # fmt: skip
                 result, notes = quietly(lambda: _result(policy, answers))
-                if self.failure is not None:
-                    notes = [*notes, str(self.failure)]
                 self.found = found = Found(
                     result=result, answers=answers, policy=policy, settings=settings,
                     notes=tuple(notes),
@@ -454,20 +430,8 @@ class Runtime:
         return [note for _, note in self._notes]
 
     @property
-    def failure(self) -> AskmeansError | None:
-        """Why the answers do not allow a plan to go on; None where they do."""
-        policy = self.policy
-        failure = policy.failure if isinstance(policy, PlanPolicy) else None
-        if failure is not None and not str(failure).endswith(WAY_OUT):
-            failure.args = (f"{failure} {WAY_OUT}", *failure.args[1:])
-        return failure
-
-    @property
     def is_over(self) -> bool:
-        """Whether everything was asked, or a plan has ended."""
-        policy = self.policy
-        if isinstance(policy, PlanPolicy):
-            return policy.settled
+        """Whether everything was asked."""
         with self.lock:
             if self.wanting():
                 return False  # another opinion is wanted
@@ -483,7 +447,7 @@ class Runtime:
     def is_surprising(self, number: int, value: Value) -> bool:
         """Whether models that are sure of something expected another answer."""
         policy, question = self.policy, self.question(number)
-        if isinstance(policy, PlanPolicy) or question.kind not in ("membership", "group"):
+        if question.kind not in ("membership", "group"):
             return False
         expected = quietly(lambda: policy.expected(question.items[0]))[0]
         if expected is None:
@@ -495,18 +459,13 @@ class Runtime:
         return column is not None and abs(value - expected[column]) > DISAGREEING
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
-        """What the answers told of the result's error as they came; empty where a plan asks."""
-        policy = self.catch_up()
-        if isinstance(policy, PlanPolicy):
-            return ()
-        return quietly(policy.error_curve)[0]
+        """What the answers told of the result's error as they came."""
+        return quietly(self.catch_up().error_curve)[0]
 
     @property
-    def suggestion(self) -> tuple[int | None, str | None]:
+    def suggestion(self) -> tuple[int, str | None]:
         """How many groups the answers speak of, and why, where that is more than there are."""
         policy = self.policy
-        if isinstance(policy, PlanPolicy):
-            return None, None
         wanted = quietly(lambda: policy.suggested_clusters)[0]
         if wanted <= policy.n_clusters:
             return wanted, None
@@ -524,13 +483,11 @@ class Runtime:
         return max(0, self.state.budget - self.state.n_spent)
 
     def is_open(self, number: int) -> bool:
-        """Whether a question wants an answer: it is not settled, and of a plan's open round."""
+        """Whether a question wants an answer: it is not settled, and its group is still there."""
         if self.state.is_settled(number):
             return False
-        question, policy = self.question(number), self.policy
-        if question.cluster is not None and self.groups.resolve(question.cluster) is None:
-            return False  # its group is gone
-        return not isinstance(policy, PlanPolicy) or question in policy.open
+        cluster = self.question(number).cluster
+        return cluster is None or self.groups.resolve(cluster) is not None
 
     def wanting(self) -> list[int]:
         """Questions that somebody has answered and that want another opinion."""
@@ -542,12 +499,8 @@ class Runtime:
 
     @property
     def n_open(self) -> int:
-        """How many questions want an answer: of a plan's round, or of those handed out."""
-        policy, unsettled = self.policy, self._not_settled()
-        if not isinstance(policy, PlanPolicy):
-            return len(unsettled) if self.groups.is_plain else len(self.open())
-        done = self._numbers.keys() - {self._questions[number] for number in unsettled}
-        return len(policy.open) - len(policy.open.keys() & done)
+        """How many questions that were handed out want an answer."""
+        return len(self._not_settled()) if self.groups.is_plain else len(self.open())
 
     def _not_settled(self) -> set[int]:
         """Questions that have a number, and not as many answers as wanted."""
@@ -561,13 +514,6 @@ class Runtime:
                 self._unsettled.add(number)
         self._looked = self.state, len(self.state.touched)
         return self._unsettled
-
-    def later_than(self, question: Question) -> list[int]:
-        """Numbers of the questions of a plan that followed from the answer to this one."""
-        policy = self.policy
-        if not isinstance(policy, PlanPolicy):
-            return []
-        return [self._numbers[q] for q in policy.later_than(question) if q in self._numbers]
 
     def know(self, pairs: Iterable[tuple[int, Question]]) -> None:
         """Take in the numbers of questions."""
@@ -613,37 +559,20 @@ class Runtime:
         """Numbers of the questions about just these items."""
         return list(self._about.get(items, ()))
 
-    def counts(self, event: Event) -> bool:
-        """Whether an event is an answer that goes into the result."""
-        if event.question is None:
-            return False
-        if self.config.has_plan:
-            return event in self.state.answers(event.question)
-        return self.state.stands(event)
-
     def _evidence(self) -> "_Evidence":
-        """The answers that stand; for a plan, of each question those that settle it or will."""
+        """The answers that stand, as a table."""
         state = self.state
         if self._table is not None and self._table.n_changes != state.n_changes:
             self._table = self._carried_on(self._table)
         if self._table is None:
-            if self.config.has_plan:
-                events = [event for number in state.told for event in state.answers(number)]
-                some = [event for event in events if state.is_settled(event.asked)]
-            else:
-                events = some = state.evidence()
             groups = self.groups
-            k = len(groups.living)
-            told = as_evidence(events, self.plain_question, groups)
-            every = settled = with_models(Answers.of(renumbered(told), k), state.models, groups)
-            if len(some) < len(events):
-                settled = Answers.of(as_evidence(some, self.plain_question, groups), k)
+            told = as_evidence(state.evidence(), self.plain_question, groups)
+            answers = Answers.of(renumbered(told), len(groups.living))
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
                 n_given=len(state.given),
-                all=every,
-                settled=settled,
+                answers=with_models(answers, state.models, groups),
                 again=tuple(to_ask_again(told)) if state.regroupings else (),
             )
         return self._table
@@ -654,31 +583,20 @@ class Runtime:
         if table.n_rewrites != state.n_rewrites or state.regroupings:
             return None
         new = state.given[table.n_given :]
-        if self.config.has_plan:
-            twice = any(state.count(event.asked) != 1 for event in new)
-            if twice or state.wants_several or table.settled is not table.all:
-                return None  # it wants the answers of a question together
         told = as_evidence(new, self.plain_question, groups)
         if any(answer.repeat for answer in told):  # it may replace another
             return None
-        every = table.all.extended(told, len(groups.living))
-        return replace(table, n_changes=state.n_changes, n_given=len(state.given), all=every,
-                       settled=every)  # fmt: skip
+        answers = table.answers.extended(told, len(groups.living))
+        return replace(table, n_changes=state.n_changes, n_given=len(state.given), answers=answers)
 
     def _policy_config(self) -> Config:
         """What the policy is made with: groups and a budget given later change what it asks.
 
-        A plan for similarities has a pool that a larger budget pays; the default policy limits the
-        number of items only where there is no budget.
+        The number of items is limited only where there is no budget.
         """
-        old, now = self.config.budget, self.state.budget
-        if self.config.has_plan:
-            raised = old is not None and now is not None and now > old
-            changed = self.config.ask in SIMILARITIES and raised
-        else:
-            changed = (old is None) != (now is None)
         config = replace(self.config, n_clusters=len(self.groups.living))
-        return replace(config, budget=now) if changed else config
+        changed = (config.budget is None) != (self.state.budget is None)
+        return replace(config, budget=self.state.budget) if changed else config
 
 
 def _places_items(batch: AnswerBatch) -> bool:
@@ -688,15 +606,12 @@ def _places_items(batch: AnswerBatch) -> bool:
     return bool(np.isfinite(batch.values).any())
 
 
-def _result(policy: PlanPolicy | StratifiedPolicy, answers: Answers) -> Result:
+def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
-    if isinstance(policy, PlanPolicy):
-        return policy.result(answers)
     clustering, answers = policy.clustering(), without_advice(answers)
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,
-        complete=clustering.complete,
         n_queries=len(asked),
         n_queries_raw=len(answers),
         n_rounds=policy.round,

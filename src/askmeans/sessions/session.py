@@ -1,113 +1,131 @@
 """A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from askmeans._util.checks import check_number, check_positive
 from askmeans._util.text import html_table
-from askmeans.exceptions import ParameterError
-from askmeans.queries import ME
+from askmeans.exceptions import ParameterError, SessionError
+from askmeans.queries import ME, Answer
+from askmeans.queries import Question as AskedQuestion
+from askmeans.queries.questions import KINDS, ordered
 from askmeans.results import ErrorEstimate
+from askmeans.sessions.advisers import Advisers
+from askmeans.sessions.assignment import Assignment
+from askmeans.sessions.config import Config
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
-from askmeans.sessions.log import EventKind, as_key, check_annotator
-from askmeans.sessions.owner import SessionOwner
-from askmeans.sessions.reports import Question, Receipt, SessionResult, Status, Undone
+from askmeans.sessions.groups import Groups
+from askmeans.sessions.history import History
+from askmeans.sessions.imports import import_answers
+from askmeans.sessions.log import ITSELF, EventKind, NewEvent, as_key, check_annotator
+from askmeans.sessions.people import People
+from askmeans.sessions.reports import ImportReport, Question, Receipt, SessionResult, Status, Undone
+from askmeans.sessions.results import Results
+from askmeans.sessions.rows import Rows, chunks_at_rest
+from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.settings import Settings
+from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
+from askmeans.spec import SIMILARITIES
 
 __all__ = ["Session"]
 
 
-class Session(SessionOwner):
+class Session:
     """Questions and answers that are never lost; `create` makes one, `open` goes on with it.
 
     An answer is on disk before `tell` returns. Methods may be called from several threads, and
-    several processes may work on one session. Where there is nothing to ask somebody, `ask` returns
-    an empty list and `status` says why.
+    several processes may work on one session. Where nothing is left to ask an annotator, `ask`
+    returns an empty list and `status` says why.
 
     Parameters
     ----------
     store : Store
-        Where it is kept.
+        Where it is stored.
     record : SessionRecord
         What the store knows of it.
+
+    Attributes
+    ----------
+    groups : sequence of Group
+        The groups, and what may be done with them: add, rename, describe, merge, split, remove,
+        pin.
+    people : People
+        Invitations, agreement, decisions, gold questions, pseudonyms.
+    advisers : Advisers
+        Answers of language models and other classifiers.
+    history : History
+        Answers and changes so far.
+    settings : Settings
+        Budget, pause, the page's options.
+    config : Config
+        What the session was created with.
+    rows : Rows
+        The items.
 
     Examples
     --------
     >>> session = open("fruit.db")
     >>> question, = session.ask()
-    >>> session.item(question.items[0]).label, session.cluster_names[question.cluster]
-    ('pumpkin', 'small')
+    >>> session.item(question.items[0]).label, session.groups[question.cluster].name
+    ('apple', 'small')
     >>> session.tell(question.id, 0.0).late
     False
     >>> session.status().answered
     1
     """
 
-    @contextmanager
-    def reading_once(self) -> Iterator[None]:
-        """Within this, in this thread or task, read the log once, not at every call.
-
-        For whoever makes several calls in a row and does not wait in between, as a page does. What
-        is done here is known at once; what others do meanwhile is seen by the next move.
-
-        Yields
-        ------
-        None
-            While it holds.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> with session.reading_once():
-        ...     receipt = session.tell(session.ask()[0].id, 0.5)
-        ...     print(session.status().answered, session.options["purpose"] == "")
-        1 True
-        """
-        with self._runtime.reading_once():
-            yield
-
-    def warm_up(self) -> None:
-        """Do now what the first question would wait for: load the data and rank the questions.
-
-        Examples
-        --------
-        >>> open("fruit.db").warm_up()
-        """
-        self._runtime.warm_up()
-
-    def learn_aside(self) -> None:
-        """Learn models in a thread of their own from now on, for a process that serves many people.
-
-        Who asks waits for them, as ever; but where many people answer at once nobody does: what was
-        learnt before decides, until the newer models are there.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> session.learn_aside()
-        >>> len(session.ask())
-        1
-        >>> session.close()
-        """
-        self._runtime.learn_aside()
+    def __init__(self, store: Store, record: SessionRecord) -> None:
+        self._store = store
+        self._record = record
+        self.config = Config.of_session(record, store.url)
+        self.rows = Rows(store, record)
+        self._runtime = Runtime(store, record, self.config, self.rows)
+        self._assignment = Assignment(self._runtime)
+        self._results = Results(self._runtime)
+        self.groups = Groups(self._runtime, self._assignment, self._results)
+        self.people = People(self._runtime, self._assignment, self._results)
+        self.advisers = Advisers(self._runtime, self._assignment, self._results)
+        self.history = History(self._runtime, self._assignment, self._results)
+        self.settings = Settings(self._runtime, self._assignment)
 
     @property
-    def is_busy(self) -> bool:
-        """Whether many people wanted questions of this process in the last seconds."""
-        return self._runtime.is_busy
+    def name(self) -> str:
+        """The session's name in its database."""
+        return self._record.name
+
+    @property
+    def url(self) -> str:
+        """Where it is stored."""
+        return self._store.url
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of the data that it was created with."""
+        return self._record.fingerprint
+
+    @property
+    def retry_timeout(self) -> float:
+        """Seconds to try again where the database cannot be reached; 30 unless set."""
+        return self._store.patience
+
+    @retry_timeout.setter
+    def retry_timeout(self, seconds: float) -> None:
+        check_positive(seconds, "retry_timeout", "Session")
+        self._store.patience = float(seconds)
 
     def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
-        """Questions for somebody, leased to them for a while.
+        """Questions for an annotator, leased to them for a while.
 
         Asking again returns one's own open questions and renews their leases. Where nothing else is
-        left, one is taken over from somebody who holds several: the one leased first.
+        left, one is taken over from an annotator who holds several: the one leased first.
 
         Parameters
         ----------
         n : int, default=1
-            How many at most; nobody holds more than 48.
+            How many at most; an annotator holds at most 48.
         annotator : str, default="me"
             Who will answer.
 
@@ -116,22 +134,17 @@ class Session(SessionOwner):
         list of Question
             Up to n; empty where there is nothing to ask them now, and `status` says why.
 
-        Raises
-        ------
-        RankError
-            If the answers do not allow a plan of the paper to go on; `undo` may.
-
         Examples
         --------
         >>> open("fruit.db").ask()
-        [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
+        [Question(id=1, kind='membership', items=(0,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
-        self._grow()
+        self.groups.grow()
         return self._assignment.ask(int(n), annotator)
 
     def ask_row(self, *, annotator: str = ME, lease_seconds: float | None = None) -> list[Question]:
-        """One question for somebody, and with a membership the other open ones of its item.
+        """One question for an annotator, and with a membership the other open ones of its item.
 
         Parameters
         ----------
@@ -143,20 +156,77 @@ class Session(SessionOwner):
         Returns
         -------
         list of Question
-            The question that `ask` returns comes first. What they skipped does not come along.
-
-        Examples
-        --------
-        >>> [question.items for question in open("fruit.db").ask_row()]
-        [(3,)]
+            The question that `ask` returns comes first. Skipped ones of the item do not come along.
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.ask_row")
-        self._grow()
+        self.groups.grow()
         return self._assignment.ask(1, annotator, whole_row=True, seconds=lease_seconds)
 
+    def add_question(
+        self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME
+    ) -> Question:
+        """Add a question of one's own, leased to the annotator.
+
+        It may be answered although the budget is spent.
+
+        Parameters
+        ----------
+        kind : {"membership", "group", "pair", "triplet", "relative"}
+            What is asked. A session that compares items takes all kinds, others memberships and
+            groups.
+        items : tuple of int
+            Row numbers, all different: one, two for a pair, else three.
+        cluster : int or None, default=None
+            The group, for a membership.
+        annotator : str, default="me"
+            Who will answer.
+
+        Returns
+        -------
+        Question
+            The question, also where it existed before.
+
+        Raises
+        ------
+        SessionError
+            If the session takes no questions of this kind.
+        ParameterError
+            If there is no such item or group.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> question = session.add_question("group", (3,))
+        >>> session.tell(question.id, "dogs").value
+        (0.0, 1.0)
+        """
+        compares = self.config.ask in SIMILARITIES
+        taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
+        if kind not in taken:
+            raise SessionError(
+                "The 'kind' parameter of Session.add_question must be a question that a session "
+                f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
+                user_message="Items cannot be put into groups by hand in this session: it asks "
+                "its own questions only. Answer those.",
+            )
+        rows, width = ordered(kind, map(int, items)), KINDS[kind].width
+        known = all(0 <= row < len(self.rows) for row in rows)
+        if len(set(rows)) != width or len(rows) != width or not known:
+            raise ParameterError(
+                "The 'items' parameter of Session.add_question must be so many different rows "
+                f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
+            )
+        groups = self._runtime.groups.living if kind == "membership" else [None]
+        if cluster not in groups:
+            raise ParameterError(
+                "The 'cluster' parameter of Session.add_question must be a group's number for a "
+                f"membership, else None. Got {cluster!r:.40} instead."
+            )
+        return self._assignment.hand_over(AskedQuestion(kind, rows, cluster), annotator)
+
     def upcoming(self, n: int, *, annotator: str = ME) -> list[tuple[int, ...]]:
-        """Items that somebody will likely be asked about next, for whoever prepares for it.
+        """Items that an annotator will likely be asked about next, to prepare for it.
 
         Parameters
         ----------
@@ -169,15 +239,9 @@ class Session(SessionOwner):
         -------
         list of tuple of int
             The row numbers of each question; nothing is leased, and other answers may change it.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> session.upcoming(2) == [question.items for question in session.ask(2)]
-        True
         """
         check_number(n, "n", "Session.upcoming", integer=True, minimum=1)
-        return [tuple(asked.items) for asked in self._assignment.upcoming(int(n), annotator)]
+        return [tuple(each.items) for each in self._assignment.upcoming(int(n), annotator)]
 
     def tell(
         self, question_id: int, value: Any, *, annotator: str = ME, key: str | None = None
@@ -200,7 +264,7 @@ class Session(SessionOwner):
         Returns
         -------
         Receipt
-            What was kept. `late` where the lease had ended, the question was settled or the
+            The stored answer. `late` where the lease had ended, the question was settled or the
             budget was spent.
 
         Raises
@@ -226,9 +290,9 @@ class Session(SessionOwner):
         """
         check_annotator(annotator, person=True)
         as_key(key)
-        told = self._as_answer(question_id, value)
-        receipt = self._assignment.give(EventKind.ANSWER, question_id, told, annotator, key)
-        self._doubt(receipt)
+        answer = self._assignment.checked_value(question_id, value, self._results.cluster_names)
+        receipt = self._assignment.give(EventKind.ANSWER, question_id, answer, annotator, key)
+        self._want_another_opinion(receipt)
         return receipt
 
     def change(
@@ -239,10 +303,10 @@ class Session(SessionOwner):
         annotator: str = ME,
         key: str | None = None,
     ) -> Receipt:
-        """Put another answer in the place of one's own: both or neither is on disk.
+        """Replace one's own answer: both the undo and the new answer are stored, or neither.
 
-        A value that is refused leaves the old answer as it is. Where one has not answered the
-        question, it is answered as by `tell`.
+        A value that is refused leaves the old answer as it is. A question that was not answered
+        before is answered as by `tell`.
 
         Parameters
         ----------
@@ -258,7 +322,7 @@ class Session(SessionOwner):
         Returns
         -------
         Receipt
-            What was kept; `repeated` where the answer was the same already.
+            The stored answer; `repeated` where the answer was the same already.
 
         Raises
         ------
@@ -272,19 +336,19 @@ class Session(SessionOwner):
         >>> receipt = session.tell(question.id, 0.25)
         >>> session.change(question.id, 0.75).value
         0.75
-        >>> [receipt.value for receipt in session.history()]
+        >>> [receipt.value for receipt in session.history.answers()]
         [0.75]
         """
-        if value is None:
-            kind, told = EventKind.UNSURE, None
-        else:
+        kind, answer = EventKind.UNSURE, None
+        if value is not None:
             check_annotator(annotator, person=True)
             as_key(key)
-            kind, told = EventKind.ANSWER, self._as_answer(question_id, value)
-        return self._assignment.give(kind, question_id, told, annotator, key, instead=True)
+            kind = EventKind.ANSWER
+            answer = self._assignment.checked_value(question_id, value, self._results.cluster_names)
+        return self._assignment.give(kind, question_id, answer, annotator, key, instead=True)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
-        """Say that one cannot say; it costs budget, as an answer does.
+        """Answer "cannot say"; it costs budget, as an answer does.
 
         Parameters
         ----------
@@ -298,18 +362,12 @@ class Session(SessionOwner):
         Returns
         -------
         Receipt
-            What was kept.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> session.unsure(session.ask()[0].id).kind
-        'unsure'
+            The stored event.
         """
         return self._assignment.give(EventKind.UNSURE, question_id, None, annotator, key)
 
     def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
-        """Leave a question open: for somebody else, or for later.
+        """Leave a question open: for another annotator, or for later.
 
         Parameters
         ----------
@@ -323,7 +381,7 @@ class Session(SessionOwner):
         Returns
         -------
         Receipt
-            What was kept.
+            The stored event.
 
         Examples
         --------
@@ -336,7 +394,7 @@ class Session(SessionOwner):
         return self._assignment.give(EventKind.SKIP, question_id, None, annotator, key)
 
     def renew(self, *, annotator: str = ME, lease_seconds: float | None = None) -> None:
-        """Go on holding the questions that one holds; what one no longer holds stays as it is.
+        """Renew the leases that an annotator has; those that ended stay as they are.
 
         Parameters
         ----------
@@ -344,14 +402,6 @@ class Session(SessionOwner):
             Who holds them.
         lease_seconds : float or None, default=None
             How long from now on, as in `ask_row`.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> session.renew(annotator="Ada", lease_seconds=90.0)
-        >>> round(session.status().holding[0].seconds) <= 90
-        True
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.renew")
@@ -360,8 +410,8 @@ class Session(SessionOwner):
     def leave(self, *, annotator: str = ME) -> None:
         """Stop for now: others may have the questions that one holds.
 
-        Who comes back gets those of them that nobody took. An answer to one is still
-        taken, marked `late`.
+        An annotator who comes back gets those of them that were not taken. An answer to one is
+        still taken, marked `late`.
 
         Parameters
         ----------
@@ -388,9 +438,9 @@ class Session(SessionOwner):
     ) -> Undone:
         """Take back one's last answer or skip, or what one did to the groups after it.
 
-        Its question is open again, and one's own; unless somebody else had answered it later, whose
-        answer counts then. Answering again takes the old place in either case. A group that was
-        added for the answer (`answer_with_new_group`) goes with it, if nothing else is in it.
+        Its question is open again, and one's own; unless another annotator had answered it later,
+        whose answer counts then. Answering again takes the old place in either case. A group that
+        was added for the answer (`groups.add_for`) goes with it, if nothing else is in it.
 
         Parameters
         ----------
@@ -406,8 +456,7 @@ class Session(SessionOwner):
         Returns
         -------
         Undone
-            What was taken back, and which later questions of a plan followed from it. With the
-            default strategy none do: an undo removes evidence.
+            What was taken back.
 
         Raises
         ------
@@ -420,13 +469,10 @@ class Session(SessionOwner):
         >>> question, = session.ask()
         >>> receipt = session.tell(question.id, 0.9)
         >>> undone = session.undo()
-        >>> undone.value, undone.void, session.ask()[0].id == question.id
-        (0.9, (), True)
+        >>> undone.value, session.ask()[0].id == question.id
+        (0.9, True)
         """
-        undone = self._assignment.undo(question_id, annotator, key, event)
-        if undone.question is None:  # a group, with which the answers go back that were split off
-            self._put_back()
-        return undone
+        return self._assignment.undo(question_id, annotator, key, event)
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
         """Where the session stands.
@@ -434,7 +480,7 @@ class Session(SessionOwner):
         Parameters
         ----------
         annotator : str or None, default=None
-            For whom `state` is told; None for anybody.
+            For whom `state` is reported; None for anybody.
         estimate : bool, default=False
             Compute a result, for how many items are probably wrong, and for contradictions.
 
@@ -459,8 +505,8 @@ class Session(SessionOwner):
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self.history(), self.question, len(result.cluster_names), levels=self.config.levels,
-            noise=result.clustering.diagnostics.noise,
+            self.history.answers(), self.question, len(result.cluster_names),
+            levels=self.config.levels, noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
 
@@ -482,21 +528,13 @@ class Session(SessionOwner):
         return self._results.result(self._assignment.state_for(None))
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
-        """What the answers told of the result's error as they came.
+        """How the estimated error of the result fell as answers came.
 
         Returns
         -------
         tuple of askmeans.results.ErrorEstimate
             At the counts of answers at which models were learnt, and now; empty before the first
-            answer, and where a plan of the paper asks.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> for group in (0, 1):
-        ...     receipt = session.tell(session.ask()[0].id, group)
-        >>> [estimate.answers for estimate in session.error_curve()]
-        [2]
+            answer.
         """
         return self._runtime.error_curve()
 
@@ -537,24 +575,23 @@ class Session(SessionOwner):
         ------
         QueryError
             If there is none.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> session.ask() == [session.question(1)]
-        True
         """
         return self._assignment.question(question_id)
 
     def exemplars(
-        self, group: int, n: int = 3, *, without: Collection[int] = (), placed_only: bool = False
+        self,
+        group: int | str,
+        n: int = 3,
+        *,
+        without: Collection[int] = (),
+        placed_only: bool = False,
     ) -> list[int]:
-        """Items that tell what a group is: placed in it by answers, or near its centre.
+        """Items that show what a group is: pinned, placed in it by answers, or near its centre.
 
         Parameters
         ----------
-        group : int
-            The group's number.
+        group : int or str
+            The group, by number or name.
         n : int, default=3
             How many at most.
         without : collection of int, default=()
@@ -580,96 +617,138 @@ class Session(SessionOwner):
         >>> session.exemplars(question.cluster, n=1) == list(question.items)
         True
         """
-        check_number(group, "group", "Session.exemplars", integer=True, minimum=0)
         check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
         with self._runtime.lock:
-            groups = self._runtime.groups
-            number = groups.resolve(int(group))
-            if number is None:
-                raise ParameterError(
-                    "The 'group' parameter of Session.exemplars must be below "
-                    f"{groups.n}. Got {group} instead."
-                )
+            number = self.groups.number(group, "Session.exemplars")
             return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
-    def history(self, *, annotator: str | None = None) -> list[Receipt]:
-        """Answers and skips that stand, in the order given.
+    def import_answers(self, answers: Iterable[Answer]) -> ImportReport:
+        """Import answers: they are evidence, cost no budget and are not asked again.
+
+        Each answer keeps its annotator, so several people's answers to one question are several
+        opinions. What an annotator answered in the session stays as it is.
 
         Parameters
         ----------
-        annotator : str or None, default=None
-            Whose; None for all.
+        answers : iterable of askmeans.queries.Answer
+            Of a history, of a file, or made by yourself.
 
         Returns
         -------
-        list of Receipt
-            One each.
+        ImportReport
+            How many were new, existed before, or conflict with an answer given in the session.
+
+        Raises
+        ------
+        QueryError
+            If one is about an item or cluster that does not exist; then none is imported.
+        AnswerError
+            If one is no number from 0 to 1; then none is imported.
+        KeyConflictError
+            If one was imported with another value, or an annotator has two to a question; then
+            none is imported.
+
+        Examples
+        --------
+        >>> from askmeans.queries import Answer
+        >>> session = open("fruit.db")
+        >>> session.import_answers([Answer(kind="membership", items=(3,), cluster=0, repeat=0,
+        ...                                round=0, value=0.0)])
+        ImportReport(new=1, existing=0, conflicting=0)
+        """
+        return import_answers(self._runtime, answers)
+
+    def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
+        """Add items; they get memberships from the answers so far, and are asked about.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            New rows, with the features of the first ones, scaled as those were.
+        items : object or None, default=None
+            What people should see of them, as in `create`.
+        ids : sequence of str or None, default=None
+            What they are called; row numbers where None.
+
+        Raises
+        ------
+        DataError
+            If they have other features, or an id that exists already.
 
         Examples
         --------
         >>> session = open("fruit.db")
-        >>> receipt = session.tell(session.ask()[0].id, 0.5)
-        >>> [receipt.value for receipt in session.history()]
-        [0.5]
+        >>> session.add_rows([[1.5]], items=["quince"])
+        >>> session.item(4).text, session.result().memberships.shape
+        ('quince', (5, 2))
         """
-        if annotator is not None:
-            annotator = check_annotator(annotator)
-        with self._runtime.up_to_date() as state:
-            return [self._assignment.receipt(event) for event in state.given_by(annotator)]
 
-    def asked_of(self, annotator: str) -> set[int]:
-        """Questions that somebody was asked: that they hold or held, answered or skipped.
+        def added(transaction: Transaction) -> list[NewEvent]:
+            if len(self._store.parts(self._record.id)) != part.part:
+                raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
+            transaction.add_part(part, chunks_at_rest(matrix, part))
+            return [NewEvent(kind=EventKind.ROWS, annotator=ME, target=part.part)]
 
-        Parameters
-        ----------
-        annotator : str
-            Who.
+        with self._runtime.up_to_date():  # other threads' rows come before, or after
+            matrix, part = self.rows.prepare(X, items=items, ids=ids)
+            self._assignment.append(added)
+            self.rows.load()
 
-        Returns
-        -------
-        set of int
-            The questions' numbers.
+    @contextmanager
+    def reading_once(self) -> Iterator[None]:
+        """Within this, in this thread or task, read the log once, not at every call.
 
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> session.asked_of("Ada") == {question.id}, session.asked_of("Bo")
-        (True, set())
+        For several calls in a row without waiting in between, as on a page. What is done here is
+        visible at once; what others do meanwhile is seen by the next move.
+
+        Yields
+        ------
+        None
+            While it holds.
         """
-        with self._runtime.up_to_date() as state:
-            held = {e.question for e in self._runtime.leases()[1] if e.annotator == annotator}
-            given = state.given_by(check_annotator(annotator))
-            return held | {event.asked for event in given}
+        with self._runtime.reading_once():
+            yield
 
-    def said_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
-        """What somebody answered to the questions about just these items, and what they skipped.
+    def warm_up(self) -> None:
+        """Do now what the first question would wait for: load the data and rank the questions."""
+        self._runtime.warm_up()
 
-        Parameters
-        ----------
-        items : tuple of int
-            Row numbers, as a question has them.
-        annotator : str, default="me"
-            Whose.
+    def learn_aside(self) -> None:
+        """Learn models in a thread of their own from now on, for a process that serves many people.
 
-        Returns
-        -------
-        list of Receipt
-            Those that stand, in the order of the questions' numbers.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, 0.5)
-        >>> [receipt.value for receipt in session.said_about(question.items)]
-        [0.5]
+        Where many people answer at once none of them waits for models: those learnt before decide
+        until the newer ones are there.
         """
-        annotator = check_annotator(annotator)
-        with self._runtime.up_to_date() as state:
-            numbers = self._runtime.about(tuple(items))
-            mine = [state.mine(number, annotator) for number in numbers]
-            return [self._assignment.receipt(event) for event in mine if event is not None]
+        self._runtime.learn_aside()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many people wanted questions of this process in the last seconds."""
+        return self._runtime.is_busy
+
+    def check_writable(self) -> None:
+        """Refuse where nothing could be saved now, for a health check.
+
+        Raises
+        ------
+        StoreError
+            If the database cannot be reached, is full, damaged or may not be written to.
+        """
+        self._runtime.write(lambda transaction: transaction.check_room())
+
+    def close(self) -> None:
+        """Close the database; all answers are stored already."""
+        self._runtime.close()
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Session {self.name!r} in {self.url}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: where it stands, and examples of every group."""
@@ -686,3 +765,18 @@ class Session(SessionOwner):
             for group in self.groups
         ]
         return html_table(f"Session {self.name}", facts, [["group", "examples"], *examples])
+
+    def _want_another_opinion(self, receipt: Receipt) -> None:
+        """Ask one annotator more where models expected another answer than people gave."""
+        number, value, runtime = receipt.question, receipt.value, self._runtime
+        most, least = self.config.most_annotations, self.config.annotations
+        if most is None or most <= least or number is None or value is None or receipt.repeated:
+            return
+        with runtime.lock:
+            first = runtime.state.count(number) == least == runtime.state.wanted(number)
+        if first and runtime.is_surprising(number, value):
+            self._assignment.log(
+                lambda: NewEvent(
+                    kind=EventKind.OPINIONS, annotator=ITSELF, question=number, target=least + 1
+                )
+            )

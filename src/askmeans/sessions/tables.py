@@ -1,8 +1,9 @@
 """What a session gives away: memberships, centres and answers as tables; samples of its groups."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,16 @@ from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
-from askmeans.sessions.display import Item
-from askmeans.sessions.reports import Group, SessionResult
+from askmeans.sessions.assignment import receipt_of
+from askmeans.sessions.config import Config
+from askmeans.sessions.display import Item, unique_names
+from askmeans.sessions.log import State
+from askmeans.sessions.opening import load_record
+from askmeans.sessions.reports import Group, Question, Receipt, SessionResult
+from askmeans.sessions.rows import Rows
 from askmeans.sessions.session import Session
+from askmeans.sessions.store import open_store
+from askmeans.sessions.stored import as_written
 
 __all__ = [
     "Table",
@@ -25,6 +33,7 @@ __all__ = [
     "memberships_table",
     "result_tables",
     "shown_item",
+    "stored_answers",
     "tables_as_json",
 ]
 
@@ -117,7 +126,7 @@ def _alike(U: NDArray[np.float64]) -> list[bool]:
 def _deciders(session: Session, n_items: int) -> list[str]:
     """For each item the annotators who answered where it belongs."""
     deciders: list[dict[str, None]] = [{} for _ in range(n_items)]
-    for receipt in session.history():
+    for receipt in session.history.answers():
         if receipt.question is None or receipt.value is None or is_model(receipt.annotator):
             continue
         question = session.question(receipt.question)
@@ -144,14 +153,40 @@ def centers_table(session: Session, result: SessionResult) -> Table:
 
 def answers_table(session: Session) -> Table:
     """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
-    ids = session.rows.ids()
-    names = session.group_names
+    return _answers_table(
+        session.rows.ids(), session.groups.all_names,
+        ((session.question(receipt.question), receipt) for receipt in session.history.answers()
+         if receipt.question is not None),
+    )  # fmt: skip
+
+
+def stored_answers(url: str | Path, name: str | None) -> Table:
+    """The answers of a session that cannot be opened: one made with a strategy of the paper."""
+    store = open_store(url)
+    try:
+        record = load_record(store, name)
+        config, ids = Config.from_json(record.config), Rows(store, record).ids()
+        questions, state = dict(store.questions(record.id)), State()
+        with as_written(store.url):
+            state.fold(store.events(record.id))
+        given = dict(enumerate(config.cluster_names or ())) | state.names
+        return _answers_table(
+            ids, unique_names(given, config.n_clusters),
+            ((Question(id=event.asked, **questions[event.asked]._asdict()),
+              receipt_of(event, state)) for event in state.given_by()),
+        )  # fmt: skip
+    finally:
+        store.close()
+
+
+def _answers_table(
+    ids: Sequence[str], names: list[str], answers: Iterable[tuple[Question, Receipt]]
+) -> Table:
+    """One row an answer, without skips."""
     rows: list[list[Any]] = []
-    for receipt in session.history():
+    for question, receipt in answers:
         if receipt.kind == "skip":
             continue
-        assert receipt.question is not None
-        question = session.question(receipt.question)
         cluster, value = question.cluster, receipt.value
         name = "" if cluster is None else names[cluster]
         clusters = len(names)

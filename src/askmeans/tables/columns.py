@@ -1,4 +1,4 @@
-"""Detect the kind of each column and its use: as a feature, shown to people, or left out."""
+"""The kind of each column, and its use: a feature, shown to people, or left out."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,11 +50,6 @@ class Column:
         "feature" (and shown, unless `show` leaves it out), "shown" or "left out".
     why : str
         The reason, or a remark for the user; may be empty.
-
-    Examples
-    --------
-    >>> Column(name="price", kind="number", use="feature", why="").use
-    'feature'
     """
 
     name: str
@@ -88,44 +83,35 @@ def describe_columns(frame: "pd.DataFrame", roles: Roles, folder: Path | None) -
                 f"Got {kind!r} instead."
             )
     columns = [_described(frame[name], roles, folder) for name in frame.columns]
-    if roles.features is None and any(_is_content(column) for column in columns):
-        why = "beside the texts; name it as a feature to cluster by it"
-        if not any(column.kind == "text" for column in columns if _is_content(column)):
-            why = why.replace("texts", "pictures")
+    labels = {name for name in frame.columns if _are_labels(frame[name])}
+    content = [c.kind for c in columns if c.use == "feature" and c.kind in ("text", "image")]
+    if roles.features is None and content:  # which other columns would drown out
+        what = "texts" if "text" in content else "pictures"
+        others = {c.name for c in columns if c.kind not in ("text", "image")}
+        why = f"beside the {what}; name it as a feature to cluster by it"
+        columns = _demoted(columns, others, why, roles)
+    if roles.show is None:
+        why = "looks like labels, so it is hidden; --show shows it"
         columns = [
-            column if column.use != "feature" or _is_content(column)
-            else replace(column, use=_shown(column.name, roles), why=why)
-            for column in columns
-        ]  # fmt: skip
-    columns = [
-        replace(column, use="left out", why="looks like labels, so it is hidden; --show shows it")
-        if roles.show is None and column.use == "shown" and _are_labels(frame[column.name])
-        else column
-        for column in columns
-    ]
-    return _without_labels(columns, frame, roles)
+            replace(c, use="left out", why=why) if c.use == "shown" and c.name in labels else c
+            for c in columns
+        ]
+    if roles.features is None:
+        # Known groups are no features, unless a table has nothing else.
+        why = "looks like labels; name it as a feature to cluster by it"
+        known = {c.name for c in columns if c.name in labels and c.kind in _LABEL_KINDS}
+        rest = _demoted(columns, known, why, roles)
+        columns = rest if any(c.use == "feature" for c in rest) else columns
+    return columns
 
 
-def _without_labels(columns: list[Column], frame: "pd.DataFrame", roles: Roles) -> list[Column]:
-    """The columns, of which those that look like labels are shown and no features.
-
-    Nobody wants to find the groups that are known. A table of nothing else is clustered by them.
-    """
-    if roles.features is not None:
-        return columns
-    why = "looks like labels; name it as a feature to cluster by it"
-    chosen = [
-        replace(column, use=_shown(column.name, roles), why=why)
-        if column.use == "feature" and column.kind in _LABEL_KINDS
-        and _are_labels(frame[column.name]) else column
-        for column in columns
+def _demoted(columns: list[Column], names: set[str], why: str, roles: Roles) -> list[Column]:
+    """The columns, of which these are shown and no features."""
+    return [
+        replace(c, use=_shown(c.name, roles), why=why)
+        if c.use == "feature" and c.name in names else c
+        for c in columns
     ]  # fmt: skip
-    return chosen if any(column.use == "feature" for column in chosen) else columns
-
-
-def _is_content(column: Column) -> bool:
-    """Whether it is a text or picture feature, which other columns would drown out."""
-    return column.use == "feature" and column.kind in ("text", "image")
 
 
 def _shown(name: str, roles: Roles) -> str:
@@ -137,51 +123,45 @@ def _are_labels(values: "pd.Series[Any]") -> bool:
     """Whether a column has few values and a name such as "label": annotators should not see it."""
     if not _words_of(str(values.name)) & _LABELS:
         return False
-    there = values.dropna()
-    if values.dtype.kind == "f" and not (there == there.round()).all():
-        return False  # measured, not named
+    present = values.dropna()
+    if values.dtype.kind == "f" and not (present == present.round()).all():
+        return False  # measurements, not names
     try:
-        n_values = there.nunique()
+        n_values = present.nunique()
     except TypeError:
         return False
-    return 1 < int(n_values) <= min(_MAX_LABELS, len(there) / 2)
+    return 1 < int(n_values) <= min(_MAX_LABELS, len(present) / 2)
 
 
 def _described(values: "pd.Series[Any]", roles: Roles, folder: Path | None) -> Column:
     """Describe one column: as the user named it, else as detected."""
     name = str(values.name)
-    shown = _shown(name, roles)
-    kind, why = _named_kind(values, roles) or _detected_kind(values, folder)
-    if roles.features is not None and name in roles.features:
-        kind = roles.features[name] or kind
-        if kind == "text":
-            _check_text(values)
-        return Column(
-            name=name, kind=kind if kind in KINDS else _forced_kind(values), use="feature", why=""
-        )
-    if name == roles.vectors:
-        return Column(name=name, kind="vector", use="feature", why=why)
-    if kind in KINDS and kind != "vector":
-        if roles.features is None and roles.others:
-            return Column(name=name, kind=kind, use="feature", why=why)
-        named = roles.features is not None
-        why = "not among the features named" if named else "the vectors are the features"
-    return Column(name=name, kind=kind, use=shown, why=why)
-
-
-def _named_kind(values: "pd.Series[Any]", roles: Roles) -> tuple[str, str] | None:
-    """The kind named by the user, with a remark; None for an unnamed column."""
-    name = str(values.name)
     if name == roles.id:
-        return "id", "the items' ids"
-    if name == roles.vectors:
-        return "vector", ""
-    if name in roles.image:
-        return "image", ""
-    if name in roles.text:
+        kind, why = "id", "the items' ids"
+    elif name == roles.vectors:
+        kind, why = "vector", ""
+    elif name in roles.image:
+        kind, why = "image", ""
+    elif name in roles.text:
+        kind, why = "text", ""
+    else:
+        kind, why = _detected_kind(values, folder)
+    use = _shown(name, roles)
+    if roles.features is not None and name in roles.features:
+        kind, use, why = roles.features[name] or kind, "feature", ""
+        kind = kind if kind in KINDS else _forced_kind(values)
+    elif name == roles.vectors:
+        use = "feature"
+    elif kind in KINDS and kind != "vector":
+        if roles.features is not None:
+            why = "not among the features named"
+        elif roles.others:
+            use = "feature"
+        else:
+            why = "the vectors are the features"
+    if kind == "text" and (name in roles.text or use == "feature"):
         _check_text(values)
-        return "text", ""
-    return None
+    return Column(name=name, kind=kind, use=use, why=why)
 
 
 def _check_text(values: "pd.Series[Any]") -> None:

@@ -96,31 +96,24 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scaled(Encoder):
-    """An encoder of one scaled number."""
+class Number(Encoder):
+    """Encoder of numbers."""
 
     scaling: Scaling
+    notation: Notation | None = None  # of numbers in strings
+
+    @classmethod
+    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
+        """Learn the notation and the scaling of a column of numbers."""
+        is_numeric = values.dtype.kind in "fiub"
+        how = None if is_numeric else notation(values.dropna().astype(str))
+        scaling = Scaling.fit(_as_numbers(values, how), str(values.name), scale)
+        return cls(column=str(values.name), scaling=scaling, notation=how)
 
     @property
     def units(self) -> tuple[list[float], list[float]]:
         """Centre and scale."""
         return [self.scaling.middle], [self.scaling.width]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Number(_Scaled):
-    """Encoder of numbers."""
-
-    notation: Notation | None = None  # of numbers in strings
-
-    @classmethod
-    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
-        """Learn the scaling of a column of numbers."""
-        name, how = str(values.name), None
-        if values.dtype.kind not in "fiub":
-            how = notation(values.dropna().astype(str))
-        scaling = Scaling.fit(_as_numbers(values, how), name, scale)
-        return cls(column=name, scaling=scaling, notation=how)
 
     @property
     def filled(self) -> str:
@@ -133,9 +126,10 @@ class Number(_Scaled):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Date(_Scaled):
+class Date(Encoder):
     """Encoder of dates as days since 1970."""
 
+    scaling: Scaling
     pattern: str | None
 
     @classmethod
@@ -151,9 +145,13 @@ class Date(_Scaled):
                     f"{words.iloc[0]!r:.60}; reformat them, or leave it out of the features."
                 )
             pattern = date.pattern
-        days = as_days(values, pattern)
-        name = str(values.name)
+        days, name = as_days(values, pattern), str(values.name)
         return cls(column=name, pattern=pattern, scaling=Scaling.fit(days, name, scale))
+
+    @property
+    def units(self) -> tuple[list[float], list[float]]:
+        """Centre and scale."""
+        return [self.scaling.middle], [self.scaling.width]
 
     @property
     def names(self) -> list[str]:

@@ -30,6 +30,8 @@ _QUESTION = "group"  # name of the question in other tools
 _ITEM = "item_id"  # in a task's data, besides Label Studio's own id
 _MODEL = "askmeans"
 
+ItemShares = tuple[str, Mapping[str, float]]  # an item and its shares by group
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledItem:
@@ -65,27 +67,18 @@ def label_studio_tasks(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
     """Write tasks for Label Studio: predictions are the result, annotations the answers."""
     tasks = []
     for item in items:
-        best = _strongest(item.memberships)
         data = {"memberships": dict(item.memberships), **item.data, _ITEM: item.id}
         if "image" not in data:
-            data.setdefault("text", _in_words(item.data) or item.id)
-        tasks.append(
-            {
-                "data": data,
-                "predictions": [
-                    {
-                        "model_version": _MODEL,
-                        "score": item.memberships[best],
-                        "result": [_choice(item.memberships)],
-                    }
-                ],
-                "annotations": [
-                    {"result": [_choice(shares)], "was_cancelled": False}
-                    for shares in item.answers.values()
-                    if any(shares.values())
-                ],
-            }
-        )
+            words = [f"{name} = {value}" for name, value in item.data.items() if value is not None]
+            data.setdefault("text", ", ".join(words) or item.id)
+        prediction = {"model_version": _MODEL, "score": max(item.memberships.values()),
+                      "result": [_choice(item.memberships)]}  # fmt: skip
+        annotations = [
+            {"result": [_choice(shares)], "was_cancelled": False}
+            for shares in item.answers.values()
+            if any(shares.values())
+        ]
+        tasks.append({"data": data, "predictions": [prediction], "annotations": annotations})
     return tasks
 
 
@@ -93,7 +86,6 @@ def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
     """Write records for `argilla.Record.from_dict`, with a label question called group."""
     records = []
     for item in items:
-        best = _strongest(item.memberships)
         metadata = {f"membership_{j}": share for j, share in enumerate(item.memberships.values())}
         responses = [
             {"value": _strongest(shares), "user_id": str(uuid.uuid5(uuid.NAMESPACE_OID, who))}
@@ -101,21 +93,19 @@ def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
             if any(shares.values())
         ]
         fields = {name: str(value) for name, value in item.data.items() if value is not None}
+        suggestion = {"value": _strongest(item.memberships), "agent": _MODEL,
+                      "score": max(item.memberships.values())}  # fmt: skip
         records.append(
             {
                 "id": item.id,
                 "fields": fields or {"text": item.id},
                 "metadata": metadata,
-                "suggestions": {
-                    _QUESTION: {
-                        "value": best, "score": item.memberships[best], "agent": _MODEL
-                    }
-                },
+                "suggestions": {_QUESTION: suggestion},
                 "responses": {_QUESTION: responses} if responses else {},
                 "vectors": {},
                 "status": "completed" if responses else "pending",
             }
-        )  # fmt: skip
+        )
     return records
 
 
@@ -126,9 +116,9 @@ def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> A
     columns = list(dict.fromkeys(name for item in items for name in item.data))
     table: dict[str, Any] = {"id": [item.id for item in items]}
     table |= {name: [_plain(item.data.get(name)) for item in items] for name in columns}
-    taken = [name for name in ("label", "soft_label") if name in table]
-    for name in taken:
-        table[f"{name}_"] = table.pop(name)
+    for name in ("label", "soft_label"):
+        if name in table:
+            table[f"{name}_"] = table.pop(name)
     strongest = [list(groups).index(_strongest(item.memberships)) for item in items]
     table["label"] = pa.array(strongest, pa.int64())
     soft = [[item.memberships[name] for name in groups] for item in items]
@@ -139,9 +129,7 @@ def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> A
         for name in arrow.column_names
     }
     features["label"] = {"names": list(groups), "_type": "ClassLabel"}
-    features["soft_label"] = {
-        "feature": {"dtype": "float32", "_type": "Value"}, "_type": "List"
-    }  # fmt: skip
+    features["soft_label"] = {"feature": {"dtype": "float32", "_type": "Value"}, "_type": "List"}
     metadata = json.dumps({"info": {"features": features}})
     return arrow.replace_schema_metadata({"huggingface": metadata})
 
@@ -151,13 +139,6 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
 
     A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id` and
     `soft_label` or `label`. Several labels of one item are averaged.
-
-    >>> import json, pathlib
-    >>> task = {"data": {"item_id": "a"}, "annotations": [{"result": [
-    ...     {"type": "choices", "value": {"choices": ["small"]}}]}]}
-    >>> _ = pathlib.Path("tasks.json").write_text(json.dumps([task]))
-    >>> read_labels(pathlib.Path("tasks.json"), ["small", "large"])
-    [Label(id='a', shares={'small': 1.0})]
     """
     check_file(path)
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -165,8 +146,12 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
     else:
         try:
             records = parse_json(path.read_text(encoding="utf-8-sig"))
-            read = _reader(records)
-            labels = [one for record in records for one in read(record)]
+            read: Callable[[Any], list[ItemShares]] = _from_label_studio_min
+            if "fields" in records[0] and "responses" in records[0]:
+                read = _from_argilla
+            elif "data" in records[0]:
+                read = _from_label_studio
+            labels = [label for record in records for label in read(record)]
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, DataError):
                 raise
@@ -187,17 +172,6 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
     return [Label(id=name, shares=_mean(rows)) for name, rows in together.items()]
 
 
-ItemShares = tuple[str, Mapping[str, float]]
-
-
-def _reader(records: Any) -> Callable[[Any], list[ItemShares]]:
-    """Choose the reader of these records."""
-    first = records[0]
-    if "fields" in first and "responses" in first:
-        return _from_argilla
-    return _from_label_studio if "data" in first else _from_label_studio_min
-
-
 def _from_label_studio(task: Mapping[str, Any]) -> list[ItemShares]:
     """Read the annotations of a task, but for cancelled ones."""
     labels = []
@@ -205,9 +179,8 @@ def _from_label_studio(task: Mapping[str, Any]) -> list[ItemShares]:
         choices = [part for part in annotation["result"] if part["type"] == "choices"]
         if choices and not annotation.get("was_cancelled"):
             shares = choices[0].get("meta", {}).get("shares")
-            labels.append(
-                (str(task["data"][_ITEM]), shares or _even(choices[0]["value"]["choices"]))
-            )
+            shares = shares or _even(choices[0]["value"]["choices"])
+            labels.append((str(task["data"][_ITEM]), shares))
     return labels
 
 
@@ -222,11 +195,8 @@ def _from_label_studio_min(task: Mapping[str, Any]) -> list[ItemShares]:
 
 def _from_argilla(record: Mapping[str, Any]) -> list[ItemShares]:
     """Read the responses to the question called group."""
-    labels: list[ItemShares] = []
-    for response in record["responses"].get(_QUESTION, ()):
-        value = response["value"]
-        labels.append((str(record["id"]), _even(value if isinstance(value, list) else [value])))
-    return labels
+    values = [response["value"] for response in record["responses"].get(_QUESTION, ())]
+    return [(str(record["id"]), _even(v if isinstance(v, list) else [v])) for v in values]
 
 
 def _from_parquet(path: Path, groups: Sequence[str]) -> list[ItemShares]:
@@ -237,10 +207,9 @@ def _from_parquet(path: Path, groups: Sequence[str]) -> list[ItemShares]:
         with broken_as_value_errors():
             table = pq.read_table(path)
             metadata = parse_json((table.schema.metadata or {}).get(b"huggingface", b"{}").decode())
+            features = metadata.get("info", {}).get("features", {})
+            names = features.get("label", {}).get("names", groups)
             rows = table.to_pylist()
-            names = (
-                metadata.get("info", {}).get("features", {}).get("label", {}).get("names", groups)
-            )
     except (OSError, ValueError) as error:
         raise DataError(f"{path} could not be read ({error}).") from error
     if "id" not in table.column_names or not {"label", "soft_label"} & {*table.column_names}:
@@ -283,11 +252,6 @@ def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean share of each group."""
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: sum(row.get(name, 0.0) for row in rows) / len(rows) for name in names}
-
-
-def _in_words(data: Mapping[str, Any]) -> str:
-    """Format the shown data as one line."""
-    return ", ".join(f"{name} = {value}" for name, value in data.items() if value is not None)
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """Read a table as items: features, shown columns, ids, and the recipe of the features."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_choice
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.columns import Column, Roles, describe_columns
-from askmeans.tables.matrices import embed_by_column, matrices_of, new_matrices
 from askmeans.tables.reading import check_column, read_table
-from askmeans.tables.recipe import GIVEN, Recipe, Settings, learn_recipe, recipe_features
-from askmeans.tables.vectors import vectors_beside
+from askmeans.tables.recipe import GIVEN, Recipe, learn_recipe, missing_values
+from askmeans.tables.vectors import Vectors, column_values, embeddings, vectors_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,12 +48,6 @@ class Items:
     blank : list of int, default=[]
         Items whose texts are empty or a single character, where only texts are features. Sessions
         ask about them last.
-
-    Examples
-    --------
-    >>> items = read_items({"size": [1.0, 2.0, 8.0], "name": ["pea", "bean", "leek"]}, id="name")
-    >>> items.ids, items.features.shape
-    (['pea', 'bean', 'leek'], (3, 1))
     """
 
     features: NDArray[np.floating]
@@ -72,14 +66,7 @@ class Items:
 
     @property
     def session_options(self) -> dict[str, Any]:
-        """Parameters of `sessions.create`, which reads them from the items itself.
-
-        Examples
-        --------
-        >>> items = read_items({"size": [1.0, 2.0, 8.0], "name": ["pea", "bean", "leek"]})
-        >>> items.session_options["feature_names"]
-        ['size']
-        """
+        """Parameters of `sessions.create`, which reads them from the items itself."""
         numbered = self.recipe.id is None and len(self.ids) == self.rows[-1] + 1
         kinds = {c.kind: c.name for c in reversed(self.recipe.columns) if c.name in self.shown}
         return {
@@ -159,45 +146,50 @@ def read_items(
     check_choice(scale, ("robust", "standard", "none"), "scale", _OWNER)
     check_choice(missing, ("fill", "drop", "refuse"), "missing", _OWNER)
     table = read_table(data, id)
-    named = vectors if isinstance(vectors, str) and vectors in table.frame.columns else None
+    beside = vectors is not None and not (
+        isinstance(vectors, str) and vectors in table.frame.columns
+    )
     roles = Roles(
-        id=id, text=_names(text), image=_names(image), vectors=named,
+        id=id, text=_names(text), image=_names(image),
+        vectors=None if vectors is None or beside else vectors,
         show=None if show is None else tuple(show), features=_kinds(features),
         others=vectors is None,
     )  # fmt: skip
     columns = describe_columns(table.frame, roles, table.folder)
     table = table.with_texts(column.name for column in columns if column.kind == "text")
-    if vectors is not None and named is None:
+    chosen = [column for column in columns if column.use == "feature"]
+    if beside:
         columns.append(Column(name=GIVEN, kind="vector", use="feature", why="beside the table"))
-    features_of = [column for column in columns if column.use == "feature"]
-    if not features_of:
+    if not chosen and not beside:
         listed = "; ".join(f"{c.name} ({c.kind}: {c.why})" for c in columns[:_NAMED])
         raise DataError(
             f"The data must have a usable feature column. Got {listed}; name columns as features, "
             f"and check the separator of the columns. {' '.join(table.notes)}".rstrip()
         )
-    ids = item_ids(table.frame, id)
-    functions = embed_by_column(embed, features_of)
-    notes = list(table.notes)
-    matrices = matrices_of(table, features_of, functions, notes)
-    if vectors is not None and named is None:
-        matrices[GIVEN] = vectors_beside(vectors, ids, id)
-    rows = _kept_rows(table.frame, features_of, matrices, ids, missing)
-    frame = table.frame
+    frame, notes = table.frame, list(table.notes)
+    ids = item_ids(frame, id)
+    functions = embeddings(embed, chosen)
+    values = {c.name: column_values(table, c, functions.get(c.name), notes) for c in chosen}
+    if beside:
+        values[GIVEN] = vectors_beside(vectors, ids, id)
+    rows = _kept_rows(values, ids, missing)
     if len(rows) < len(ids):
         notes.append(f"{len(ids) - len(rows):,} of {len(ids):,} rows lack values and are left out.")
         frame = frame.iloc[rows].reset_index(drop=True)
-        matrices = {name: matrix[rows] for name, matrix in matrices.items()}
-    settings = Settings(
-        scale=scale, metric=metric, embed={name: word for name, (_, word) in functions.items()}
-    )
-    recipe, matrix = learn_recipe(frame, columns, matrices, settings)
+        values = {
+            name: column[rows] if isinstance(column, np.ndarray) else frame[name]
+            for name, column in values.items()
+        }
     visible = [c.name for c in columns if c.use != "left out" and _can_be_shown(frame, c)]
     shown = visible if show is None else [name for name in visible if name in show]
+    recipe, matrix = learn_recipe(
+        columns, values, scale=scale, metric=metric, shown=shown, id=id,
+        embed={name: word for name, (_, word) in functions.items()},
+    )  # fmt: skip
     return Items(
-        features=matrix, shown=frame[shown], ids=[ids[row] for row in rows],
-        recipe=replace(recipe, shown=shown, id=id), rows=rows, notes=notes, folder=table.folder,
-        blank=_blank(frame, features_of),
+        features=matrix, shown=frame[shown], ids=[ids[row] for row in rows], recipe=recipe,
+        rows=rows, notes=notes, folder=table.folder,
+        blank=[] if beside else _blank(frame, chosen),
     )  # fmt: skip
 
 
@@ -238,28 +230,50 @@ def apply_recipe(
     """
     table = read_table(data, id or recipe.id)
     table = table.with_texts(column.name for column in recipe.columns if column.kind == "text")
-    frame = table.frame
+    frame, notes = table.frame, list(table.notes)
     if id is None and recipe.id in frame.columns:
         id = recipe.id  # noqa: A001 - the same
-    lacking = [name for name in recipe.shown if name not in frame.columns]
+    ids = item_ids(frame, id)
+    used = [e.column for e in recipe.encoders if e.column != GIVEN or vectors is None]
+    lacking = [name for name in dict.fromkeys([*used, *recipe.shown]) if name not in frame.columns]
     if lacking:
         raise DataError(
-            f"New rows must have the columns that are shown. {', '.join(lacking)} is missing."
+            "New rows must have the columns that are features or shown. "
+            f"{', '.join(lacking)} is missing; the columns are {', '.join(frame.columns)}."
         )
-    ids = item_ids(frame, id)
-    notes = list(table.notes)
-    matrices = new_matrices(recipe, table, embed, notes)
+    functions = _same_embeddings(recipe, embed)
+    columns = {column.name: column for column in recipe.columns}
+    values = {
+        # A recipe without columns is of numbers.
+        name: column_values(table, columns[name], functions.get(name), notes)
+        if name in columns else frame[name]
+        for name in used
+    }  # fmt: skip
     if vectors is not None:
-        matrices[GIVEN] = vectors_beside(vectors, ids, id)
-    matrix = recipe_features(recipe, frame, matrices)
+        values[GIVEN] = vectors_beside(vectors, ids, id)
+    matrix = recipe.features(values)
     for encoder in recipe.encoders:
-        gaps = 0 if encoder.column in matrices else int(frame[encoder.column].isna().sum())
+        gaps = 0 if isinstance(encoder, Vectors) else missing_values(values[encoder.column]).sum()
         if gaps:
             notes.append(f"{gaps:,} values of {encoder.column} are missing: {encoder.filled}.")
     return Items(
         features=matrix, shown=frame[recipe.shown], ids=ids, recipe=recipe,
         rows=np.arange(len(frame)), notes=notes, folder=table.folder,
     )  # fmt: skip
+
+
+def _same_embeddings(recipe: Recipe, embed: Any) -> dict[str, Any]:
+    """The caller's embeddings of new rows, which must be those of the first rows."""
+    names = {e.column: e.embed for e in recipe.encoders if isinstance(e, Vectors)}
+    functions = embeddings(embed, [column for column in recipe.columns if column.name in names])
+    for name, word in names.items():
+        got = functions.get(name, (None, None))[1]
+        if got != word:
+            raise ParameterError(
+                f"The 'embed' parameter must be {word or 'left out'} for {name!r}, as for the "
+                f"first rows. Got {got or 'nothing'} instead."
+            )
+    return functions
 
 
 def _blank(frame: "pd.DataFrame", features: Sequence[Column]) -> list[int]:
@@ -279,8 +293,7 @@ def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
     check_column(frame, column)
     ids = [str(value) for value in frame[column]]
     if len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        twice = next(name for name in ids if name in seen or seen.add(name))  # type: ignore[func-returns-value]  # add returns None, which is the point
+        twice = Counter(ids).most_common(1)[0][0]
         raise DataError(
             f"Column {column!r} must have a different id for every item. Got {twice!r} twice; "
             "use another id column."
@@ -288,22 +301,12 @@ def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
     return ids
 
 
-def _kept_rows(
-    frame: "pd.DataFrame",
-    columns: Sequence[Column],
-    matrices: Mapping[str, NDArray[np.float32]],
-    ids: Sequence[str],
-    missing: str,
-) -> NDArray[np.intp]:
+def _kept_rows(values: Mapping[str, Any], ids: Sequence[str], missing: str) -> NDArray[np.intp]:
     """Return the rows that become items."""
-    everything = np.arange(len(frame))
+    everything = np.arange(len(ids))
     if missing == "fill":
         return everything
-    gaps = {
-        c.name: np.isnan(matrices[c.name]).any(axis=1)
-        if c.name in matrices else frame[c.name].isna().to_numpy()
-        for c in columns
-    }  # fmt: skip
+    gaps = {name: missing_values(column) for name, column in values.items()}
     broken = np.flatnonzero(np.any(list(gaps.values()), axis=0))
     if missing == "refuse" and len(broken):
         shown = ", ".join(ids[row] for row in broken[:10]) + (" ..." if len(broken) > 10 else "")
@@ -315,7 +318,7 @@ def _kept_rows(
     kept = np.setdiff1d(everything, broken)
     if not len(kept):
         raise DataError(
-            f"Some rows must have no missing values. Got some in all {len(frame)}; fill them in, "
+            f"Some rows must have no missing values. Got some in all {len(ids)}; fill them in, "
             "or leave out columns."
         )
     return kept

@@ -1,10 +1,14 @@
-"""Descriptors of pictures without a download: colours, and directions of edges, by place.
+"""Descriptors of pictures without a download, and thumbnails.
 
-They separate beaches from forests and scans from photographs, but not cats from dogs, nor the
-words on signs. For these pass vectors or an embedding of a model.
+A descriptor has colours, and directions of edges, by place. Descriptors separate beaches from
+forests and scans from photographs, but not cats from dogs, nor the words on signs. For these pass
+vectors or an embedding of a model.
 """
 
+import hashlib
 import io
+import os
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,9 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, MissingExtraError
 
-__all__ = ["check_picture", "describe_pictures", "open_picture"]
+__all__ = ["describe_pictures", "open_picture", "thumbnail"]
 
 Single = NDArray[np.float32]
 
@@ -30,6 +35,15 @@ _MEGAPIXELS = 50  # limit of a picture: decoded, it takes three bytes a pixel, a
 # Pillow detects formats by content, and some of its decoders start other programs, such as
 # Ghostscript for PostScript. These do not.
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+
+_THUMBNAIL = 480  # pixels: twice the size on the page, for screens of two pixels to one
+_SMALL = 64 * 1024  # bytes of a file that needs no thumbnail
+_NO_PICTURE = Path(__file__).with_name("no-picture.svg")
+_FOR_BROWSERS = (".svg", ".avif")  # shown by browsers, but not read by Pillow
+# Threads of one page request the same pictures: one makes the thumbnail, the others wait. At most
+# one per processor is made at a time, since each may take the memory of a large picture.
+_SAME = tuple(threading.Lock() for _ in range(64))
+_MAKING = threading.BoundedSemaphore(os.cpu_count() or 1)
 
 
 def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Single, dict[int, str]]:
@@ -69,12 +83,6 @@ def open_picture(value: Any, folder: Path | None, most: int | None = None) -> An
             return _on_white(ImageOps.exif_transpose(_reduced(picture, most)))
         picture.draft("RGB", (4 * _SIDE, 4 * _SIDE))
         return ImageOps.exif_transpose(picture).convert("RGB")
-
-
-def check_picture(path: Path) -> None:
-    """Raise a DataError where a file is not a complete picture."""
-    with _opened(path, None) as picture:
-        picture.verify()
 
 
 @contextmanager
@@ -153,3 +161,36 @@ def _pillow() -> Any:
             'Reading images needs Pillow. Got none; install it with: pip install "askmeans[image]"'
         ) from error
     return Image
+
+
+def thumbnail(picture: Path, folder: Path) -> Path:
+    """Return the path of a thumbnail; it is made where none exists for the file's current version.
+
+    The picture itself is returned where it is small, or where no thumbnail can be made: without
+    Pillow, of a drawing (SVG), in a read-only folder; a placeholder for a broken picture.
+    """
+    if picture.suffix.lower() in _FOR_BROWSERS:
+        return picture
+    try:
+        state = picture.stat()
+        if state.st_size <= _SMALL:
+            with _opened(picture, None) as complete:
+                complete.verify()
+            return picture
+        version = f"{picture} {state.st_mtime_ns} {state.st_size} {_THUMBNAIL}"
+        name = hashlib.sha256(version.encode()).hexdigest()[:32]
+        path = folder / f"{name}.jpg"
+        if path.exists():
+            return path
+        with _SAME[int(name[:2], 16) % len(_SAME)]:
+            if not path.exists():
+                with _MAKING:
+                    small = open_picture(picture, None, _THUMBNAIL)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_file(path) as file:
+                    small.save(file, "JPEG", quality=80)
+    except DataError:
+        return _NO_PICTURE
+    except (OSError, MissingExtraError):
+        return picture
+    return path

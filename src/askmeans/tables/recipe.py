@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,10 @@ from askmeans.tables.formats import Notation
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = ["GIVEN", "Recipe", "Settings", "learn_recipe", "recipe_features"]
+__all__ = ["GIVEN", "Recipe", "learn_recipe", "missing_values"]
 
 Floats = NDArray[np.floating]
-Matrices = Mapping[str, NDArray[np.float32]]  # of columns that are pictures, vectors or embedded
+Values = Mapping[str, Any]  # of each feature column: a series, or a matrix of vectors
 
 GIVEN = "vectors"  # name of vectors beside the table
 
@@ -32,16 +29,6 @@ _ENCODERS: dict[str, type[Any]] = {
     "vectors": Vectors,
 }  # fmt: skip
 _TABLE = (Number, Date, Boolean, Category)  # columns that are one block in the weighting
-_PICTURE_AXES = 32  # principal axes of picture descriptors, as many as topics of texts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Parameters of the encoders."""
-
-    scale: str = "robust"
-    metric: str = "euclidean"  # of vectors
-    embed: Mapping[str, str] = dataclasses.field(default_factory=dict)  # function names, by column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -67,6 +54,8 @@ class Recipe:
     >>> recipe = read_items({"size": [1.0, 2.0, 8.0, 9.0], "kind": ["a", "b", "b", "a"]}).recipe
     >>> recipe.feature_names
     ['size', 'kind=a', 'kind=b']
+    >>> Recipe.from_json(recipe.to_json()) == recipe
+    True
     """
 
     columns: list[Column]
@@ -101,12 +90,6 @@ class Recipe:
         -------
         dict
             Values for `json.dumps`; arrays are encoded in base64.
-
-        Examples
-        --------
-        >>> from askmeans.tables import read_items
-        >>> read_items({"size": [1.0, 2.0, 8.0]}).recipe.to_json()["encoders"][0]["column"]
-        'size'
         """
         kinds = {kind: name for name, kind in _ENCODERS.items()}
         return {
@@ -131,13 +114,6 @@ class Recipe:
         -------
         Recipe
             An equal recipe.
-
-        Examples
-        --------
-        >>> from askmeans.tables import Recipe, read_items
-        >>> recipe = read_items({"size": [1.0, 2.0, 8.0]}).recipe
-        >>> Recipe.from_json(recipe.to_json()) == recipe
-        True
         """
         try:
             if values["version"] != _VERSION:
@@ -155,6 +131,21 @@ class Recipe:
                 f"Got {error!r:.80}; make it anew from the data."
             ) from error
 
+    def features(self, values: Values) -> Floats:
+        """The features of these columns, those of all encoders side by side.
+
+        Parameters
+        ----------
+        values : mapping of str to pandas.Series or ndarray
+            The columns of the encoders; of vectors, embeddings and pictures a matrix.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_features)
+            In single precision if an encoder's features are.
+        """
+        return _side_by_side([e.transform(values[e.column]) for e in self.encoders], self.weights)
+
 
 def _from_json(values: dict[str, Any]) -> Any:
     """Read an encoder from its values."""
@@ -167,63 +158,50 @@ def _from_json(values: dict[str, Any]) -> Any:
 
 
 def learn_recipe(
-    frame: "pd.DataFrame", columns: Sequence[Column], matrices: Matrices, settings: Settings
+    columns: Sequence[Column],
+    values: Values,
+    *,
+    scale: str,
+    metric: str,
+    embed: Mapping[str, str],
+    shown: list[str],
+    id: str | None,  # noqa: A002 - the recipe's name for it
 ) -> tuple[Recipe, Floats]:
-    """Fit the encoders of a table's columns; return the recipe and the table's features."""
+    """Fit the encoders of the feature columns; return the recipe and the features."""
     encoders: list[Encoder] = []
-    blocks: list[Floats] = []
     described = []
     for column in columns:
-        if column.use != "feature":
-            described.append(column)
-            continue
-        encoder = _fitted(frame, column, matrices, settings)
-        encoders.append(encoder)
-        blocks.append(_transformed(encoder, frame, matrices))
-        described.append(dataclasses.replace(column, why=_why(column, encoder, frame, matrices)))
+        if column.use == "feature":
+            mine = values[column.name]
+            encoder = _fitted(column, mine, scale, metric, embed.get(column.name))
+            encoders.append(encoder)
+            column = dataclasses.replace(column, why=_why(column, encoder, mine))
+        described.append(column)
+    blocks = [encoder.transform(values[encoder.column]) for encoder in encoders]
     weights = _weights(encoders, blocks)
-    recipe = Recipe(columns=described, encoders=encoders, weights=weights, shown=[], id=None)
+    recipe = Recipe(columns=described, encoders=encoders, weights=weights, shown=shown, id=id)
     return recipe, _side_by_side(blocks, weights)
 
 
-def recipe_features(recipe: Recipe, frame: "pd.DataFrame", matrices: Matrices) -> Floats:
-    """Return the features of a table's rows and of the matrices beside it."""
-    names = [encoder.column for encoder in recipe.encoders]
-    missing = [name for name in names if name not in frame.columns and name not in matrices]
-    if missing:
-        raise DataError(
-            f"New rows must have the columns of the features. {', '.join(missing)} is missing; the "
-            f"columns are {', '.join(frame.columns)}."
-        )
-    blocks = [_transformed(encoder, frame, matrices) for encoder in recipe.encoders]
-    return _side_by_side(blocks, recipe.weights)
+def missing_values(values: Any) -> NDArray[np.bool_]:
+    """Where a column or a matrix of vectors has no value."""
+    if isinstance(values, np.ndarray):
+        return np.asarray(np.isnan(values).any(axis=1))
+    return np.asarray(values.isna())
 
 
-def _fitted(
-    frame: "pd.DataFrame", column: Column, matrices: Matrices, settings: Settings
-) -> Encoder:
+def _fitted(column: Column, values: Any, scale: str, metric: str, embed: str | None) -> Encoder:
     """Fit the encoder of a column."""
-    name, kind = column.name, column.kind
-    if name in matrices:
-        embed = settings.embed.get(name)
-        if kind == "image" and embed is None:
-            return Vectors.fit(
-                name, matrices[name], source="image", cosine=False, n_axes=_PICTURE_AXES
-            )
-        source = "embed" if embed is not None else "column" if name in frame.columns else "given"
-        cosine = embed is not None or settings.metric == "cosine"
-        return Vectors.fit(name, matrices[name], source=source, cosine=cosine, embed=embed)
-    if kind == "text":
-        return Text.fit(frame[name])
-    encoder: Encoder = _ENCODERS[kind].fit(frame[name], settings.scale)
+    if isinstance(values, np.ndarray):
+        source = "embed" if embed else "image" if column.kind == "image" else (
+            "given" if column.name == GIVEN else "column"
+        )  # fmt: skip
+        cosine = source == "embed" or (metric == "cosine" and source != "image")
+        return Vectors.fit(column.name, values, source=source, cosine=cosine, embed=embed)
+    if column.kind == "text":
+        return Text.fit(values)
+    encoder: Encoder = _ENCODERS[column.kind].fit(values, scale)
     return encoder
-
-
-def _transformed(encoder: Encoder, frame: "pd.DataFrame", matrices: Matrices) -> Floats:
-    """Return the features of one column."""
-    if isinstance(encoder, Vectors):
-        return encoder.transform(matrices[encoder.column])
-    return encoder.transform(frame[encoder.column])
 
 
 def _side_by_side(blocks: Sequence[Floats], weights: Sequence[float]) -> Floats:
@@ -250,7 +228,7 @@ def _weights(encoders: Sequence[Encoder], blocks: Sequence[Floats]) -> list[floa
     return [float(1.0 / np.sqrt(totals[name])) if totals[name] > 0.0 else 1.0 for name in names]
 
 
-def _why(column: Column, encoder: Encoder, frame: "pd.DataFrame", matrices: Matrices) -> str:
+def _why(column: Column, encoder: Encoder, values: Any) -> str:
     """Write a remark about a feature for the user."""
     remarks = [column.why] if column.why else []
     if isinstance(encoder, Category):
@@ -262,9 +240,7 @@ def _why(column: Column, encoder: Encoder, frame: "pd.DataFrame", matrices: Matr
             remarks.append(f"{len(encoder.names)} components")
         remarks += [f"by {encoder.embed}"] * (encoder.embed is not None)
         remarks += ["scaled to length 1 (cosine)"] * encoder.cosine
-        missing = int(np.isnan(matrices[column.name]).any(axis=1).sum())
-    else:
-        missing = int(frame[column.name].isna().sum())
+    missing = int(missing_values(values).sum())
     if missing:
         remarks.append(f"{missing:,} missing, {encoder.filled}")
     return "; ".join(remarks)

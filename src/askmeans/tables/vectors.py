@@ -1,6 +1,8 @@
-"""Vectors of items: precomputed, of an embedding, or descriptors of pictures."""
+"""Columns of vectors: own vectors, embeddings of texts or images, and descriptors of pictures."""
 
-from collections.abc import Callable, Sequence
+import importlib
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -9,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.files import broken_as_value_errors
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, MissingExtraError, ParameterError
+from askmeans.tables.columns import Column
 from askmeans.tables.encoders import Encoder, pack, unpack
-from askmeans.tables.reading import read_table
+from askmeans.tables.pictures import describe_pictures
+from askmeans.tables.reading import RawTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Vectors", "column_vectors", "embedded", "vectors_beside"]
+__all__ = ["Vectors", "column_values", "embeddings", "vectors_beside"]
 
 Single = NDArray[np.float32]
+Embed = Callable[[list[Any]], Any]
 
-_NAMED = 3  # ids in a message
+_NAMED = 3  # ids or images in a message
+_PICTURE_AXES = 32  # principal axes of picture descriptors, as many as topics of texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,18 +42,17 @@ class Vectors(Encoder):
 
     @classmethod
     def fit(
-        cls, name: str, matrix: Single, *, source: str, cosine: bool, embed: str | None = None,
-        n_axes: int | None = None,
-    ) -> "Vectors":  # fmt: skip
-        """Learn the mean and the first principal axes."""
+        cls, name: str, matrix: Single, *, source: str, cosine: bool, embed: str | None = None
+    ) -> "Vectors":
+        """Learn the mean and, of pictures, the first principal axes."""
         present = _normalised(matrix[~np.isnan(matrix).any(axis=1)], cosine=cosine)
         if not len(present):
             raise DataError(f"Column {name!r} must have vectors or images. Got none.")
         mean = present.mean(axis=0, dtype=np.float64)
         axes = None
-        if n_axes is not None:
+        if source == "image":
             centred = present - mean
-            n = min(n_axes, *centred.shape)
+            n = min(_PICTURE_AXES, *centred.shape)
             _, vectors = np.linalg.eigh(centred.T @ centred)
             turned = vectors[:, ::-1][:, :n]
             signs = np.sign(turned[np.abs(turned).argmax(axis=0), np.arange(n)])
@@ -63,22 +68,22 @@ class Vectors(Encoder):
         n = self.mean["shape"][0] if self.axes is None else self.axes["shape"][1]
         return [f"{self.column} [{j + 1}]" for j in range(n)]
 
-    def transform(self, matrix: Single) -> Single:
+    def transform(self, values: Single) -> Single:
         """Return the features; a row of NaN is a missing vector."""
         mean = unpack(self.mean)
-        if matrix.shape[1] != len(mean):
+        if values.shape[1] != len(mean):
             raise DataError(
                 f"The vectors of {self.column!r} must have {len(mean)} components, as the first "
-                f"ones had. Got {matrix.shape[1]} instead."
+                f"ones had. Got {values.shape[1]} instead."
             )
-        gaps = np.isnan(matrix).any(axis=1, keepdims=True)
-        filled = np.where(gaps, mean, _normalised(matrix, cosine=self.cosine))
+        gaps = np.isnan(values).any(axis=1, keepdims=True)
+        filled = np.where(gaps, mean, _normalised(values, cosine=self.cosine))
         features = filled if self.axes is None else (filled - mean) @ unpack(self.axes)
         return features.astype(np.float32, copy=False)
 
 
 def _normalised(matrix: Single, *, cosine: bool) -> Single:
-    """Scale rows to length 1 for cosine distances; a row of zeros stays."""
+    """Rows of length 1 for cosine distances, else the rows themselves."""
     if not cosine:
         return matrix
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -86,7 +91,122 @@ def _normalised(matrix: Single, *, cosine: bool) -> Single:
     return scaled
 
 
-def column_vectors(values: "pd.Series[Any]") -> Single:
+def column_values(
+    table: RawTable, column: Column, embed: tuple[Embed, str] | None, notes: list[str]
+) -> Any:
+    """The values to encode: a matrix of vectors with NaN for missing ones, else the column."""
+    values = table.frame[column.name]
+    if embed is not None:
+        folder = table.folder
+        if column.kind == "image" and folder is not None:
+            values = values.map(lambda path: str(folder / path), na_action="ignore")
+        return _embedded(values, *embed)
+    if column.kind == "image":
+        return _pictures(values, table.folder, notes)
+    return _column_vectors(values) if column.kind == "vector" else values
+
+
+def embeddings(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Embed, str]]:
+    """The embedding of each column and its name: as named, else of all texts, else of all images.
+
+    A name is "wordllama" or "package.module:function".
+    """
+    if embed is None:
+        return {}
+    kinds = {column.name: column.kind for column in columns}
+    if not isinstance(embed, Mapping):
+        wanted = [name for name, kind in kinds.items() if kind == "text"]
+        wanted = wanted or [name for name, kind in kinds.items() if kind == "image"]
+        if not wanted:
+            raise ParameterError(
+                "The 'embed' parameter needs a text or image feature. The features are "
+                f"{', '.join(kinds)}; name a column as text."
+            )
+        embed = dict.fromkeys(wanted, embed)
+    for name in embed:
+        if kinds.get(name) not in ("text", "image"):
+            raise ParameterError(
+                "The 'embed' parameter must name text or image features. Got "
+                f"{name!r} instead; name it as text or image."
+            )
+    return {name: _embedding(function) for name, function in embed.items()}
+
+
+def _embedding(embed: Any) -> tuple[Embed, str]:
+    """Import an embedding, and name it."""
+    if callable(embed):
+        name = f"{getattr(embed, '__module__', '')}:{getattr(embed, '__qualname__', 'function')}"
+        return embed, name
+    if embed == "wordllama":
+        return _wordllama(), "wordllama"
+    module, _, function = str(embed).partition(":")
+    if not module or not function:
+        raise ParameterError(
+            "The 'embed' parameter must be a function, 'wordllama', or 'package.module:function'. "
+            f"Got {embed!r:.60} instead."
+        )
+    try:
+        return getattr(importlib.import_module(module), function), str(embed)
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(
+            f"The 'embed' parameter must name a function that can be imported. Got '{error}'; "
+            "install its package, or put its file where Python looks (PYTHONPATH=.)."
+        ) from error
+
+
+def _wordllama() -> Embed:
+    """Sentence embeddings whose weights are in the package: nothing is downloaded."""
+    root = logging.getLogger()
+    before = root.level, list(root.handlers)
+    try:
+        import wordllama
+    except ImportError as error:
+        raise MissingExtraError(
+            "Embedding by wordllama needs the package wordllama. Install it with: "
+            'pip install "askmeans[text]"'
+        ) from error
+    # wordllama does not find the tokenizer in its own wheel unless the folder is its cache.
+    model = wordllama.WordLlama.load(
+        cache_dir=Path(wordllama.__file__).parent, disable_download=True
+    )
+    root.setLevel(before[0])  # importing it switches on the logs of all libraries
+    root.handlers[:] = before[1]
+    return lambda texts: model.embed([str(text) for text in texts])
+
+
+def _embedded(values: "pd.Series[Any]", function: Embed, name: str) -> Single:
+    """Embed the values of a column; NaN for missing ones."""
+    present = values.notna().to_numpy()
+    vectors = _numbers(function(values[present].tolist()), f"What {name} returns")
+    if len(vectors) != present.sum():
+        raise DataError(
+            f"{name} must return one vector for each of {present.sum()} values. Got {len(vectors)} "
+            "instead; it takes a list and returns an array with as many rows."
+        )
+    matrix = np.full((len(values), vectors.shape[1]), np.nan, dtype=np.float32)
+    matrix[present] = vectors
+    return matrix
+
+
+def _pictures(values: "pd.Series[Any]", folder: Path | None, notes: list[str]) -> Single:
+    """Describe the pictures of a column; a note lists unreadable ones."""
+    matrix, wrong = describe_pictures(values.tolist(), folder)
+    if wrong:
+        words = values.astype(str)
+        some = [f"{words.iloc[row]:.60}: {why}" for row, why in list(wrong.items())[:_NAMED]]
+        more = ", ..." if len(wrong) > _NAMED else ""
+        where = f"in {folder} " if folder is not None else ""
+        message = (
+            f"Column {values.name!r} must have images {where}that Pillow can read. {len(wrong):,} "
+            f"of {len(values):,} cannot be read ({'; '.join(some)}{more})"
+        )
+        if len(wrong) == len(values):
+            raise DataError(f"{message}; put them there, or leave the column out.")
+        notes.append(f"{message}; they count as missing.")
+    return matrix
+
+
+def _column_vectors(values: "pd.Series[Any]") -> Single:
     """Convert a column of lists of numbers to a matrix; NaN for missing ones."""
     rows = values.dropna()
     if rows.empty or not all(isinstance(row, list | tuple | np.ndarray) for row in rows):
@@ -96,11 +216,11 @@ def column_vectors(values: "pd.Series[Any]") -> Single:
             "name another column, or a .npy file."
         )
     lengths = rows.map(len)
-    if lengths.nunique() > 1:
+    other = lengths[lengths != lengths.iloc[0]]
+    if len(other):
         raise DataError(
-            f"Vectors must be of one length. Got {lengths.iloc[0]} and, in row "
-            f"{lengths.index[lengths != lengths.iloc[0]][0]} of column {values.name!r}, "
-            f"{lengths[lengths != lengths.iloc[0]].iloc[0]} numbers; mend or leave out such rows."
+            f"Vectors must be of one length. Got {lengths.iloc[0]} and, in row {other.index[0]} of "
+            f"column {values.name!r}, {other.iloc[0]} numbers; mend or leave out such rows."
         )
     matrix = np.full((len(values), int(lengths.iloc[0])), np.nan, dtype=np.float32)
     matrix[values.notna().to_numpy()] = _numbers(rows.tolist(), f"{values.name!r}")
@@ -142,7 +262,7 @@ def _read(path: Path, id_column: str | None) -> tuple[Any, list[str] | None, str
             names = [str(name) for name in frame[id_column]]
             frame = frame.drop(columns=id_column)
         lists = [name for name in frame.columns if not np.isscalar(frame[name].iloc[0])]
-        return (column_vectors(frame[lists[0]]) if lists else frame.to_numpy()), names, str(path)
+        return (_column_vectors(frame[lists[0]]) if lists else frame.to_numpy()), names, str(path)
     try:
         with broken_as_value_errors():
             loaded = np.load(path, allow_pickle=False)
@@ -172,18 +292,4 @@ def _numbers(vectors: Any, what: str) -> Single:
             f"{what} must be finite numbers, one row for each item. Got {got}; mend such rows, or "
             "leave them out."
         )
-    return matrix
-
-
-def embedded(values: "pd.Series[Any]", function: Callable[[list[Any]], Any], name: str) -> Single:
-    """Embed the values of a column with the user's function; NaN for missing values."""
-    present = values.notna().to_numpy()
-    vectors = _numbers(function(values[present].tolist()), f"What {name} returns")
-    if len(vectors) != present.sum():
-        raise DataError(
-            f"{name} must return one vector for each of {present.sum()} values. Got {len(vectors)} "
-            "instead; it takes a list and returns an array with as many rows."
-        )
-    matrix = np.full((len(values), vectors.shape[1]), np.nan, dtype=np.float32)
-    matrix[present] = vectors
     return matrix

@@ -1,4 +1,4 @@
-"""The next question, an answer, an undo, a change, in words for people."""
+"""The next question, an answer, an undo and a change, with a sentence about each for people."""
 
 import hashlib
 import secrets
@@ -6,11 +6,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from askmeans.exceptions import AskmeansError, InvitationError, QueryError, StoreError
+from askmeans.exceptions import QueryError
 from askmeans.sessions import Question, Receipt, Session, Status
-from askmeans.web.cards import Card, Cards
-from askmeans.web.errors import explain
-from askmeans.web.scale import say, say_fully
+from askmeans.web.cards import Card, Cards, describe, describe_fully
 
 __all__ = ["Assignments", "QuestionView"]
 
@@ -22,16 +20,15 @@ _REGROUPED = {"group": "the new group", "merge": "the merging", "remove": "the r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:
-    """All that the answering page shows."""
+    """What the answering page shows."""
 
     annotator: str
     status: Status
     card: Card | None
     key: str  # of the answer to come
     undo_key: str
-    shown: float  # when it was drawn up, by the server's clock that only goes forward
+    shown: float  # when it was made, by the server's monotonic clock
     can_undo: bool
-    trouble: str | None = None  # why there is no question, where the session is stuck
 
 
 class Assignments:
@@ -40,64 +37,51 @@ class Assignments:
     def __init__(self, session: Session, settle_seconds: float) -> None:
         self.session = session
         self.cards = Cards(session)
-        told = (session.url, session.name, session.fingerprint, session.config.seed)
-        self.mark = hashlib.sha256(repr(told).encode()).hexdigest()[:16]  # of this session
-        self._settle = settle_seconds
-        self._last: dict[str, str] = {}  # the key of everybody's last view
+        identity = (session.url, session.name, session.fingerprint, session.config.seed)
+        self.mark = hashlib.sha256(repr(identity).encode()).hexdigest()[:16]  # of this session
+        self._settle_seconds = settle_seconds
+        self._last_keys: dict[str, str] = {}  # of each annotator's last view
 
     def view(
         self, annotator: str, wanted: int | None = None, *, by_script: bool = False
     ) -> QuestionView:
-        """The next question for somebody, or the one they want to see or change.
+        """The next question for an annotator, or the one they want to see or change.
 
-        A page with a script says that it is still open, so it holds a question for a short time.
+        A page with a script reports that it is still open, so it holds a question for a short time.
         """
         session = self.session
-        trouble = None
-        row: list[Question] = []
-        try:
-            seconds = _LEASE if by_script else None
-            row = session.ask_row(annotator=annotator, lease_seconds=seconds)
-        except (StoreError, InvitationError):
-            raise
-        except AskmeansError as error:  # the answers do not allow to go on: say so, offer undo
-            trouble = explain(error)
+        row = session.ask_row(annotator=annotator, lease_seconds=_LEASE if by_script else None)
         card = None
         if wanted is not None:
-            card = self._wanted(wanted, annotator, row)
+            card = self._wanted_card(wanted, annotator, row)
         elif row:
             card = self.cards.card(row[0], annotator, row)
         status = session.status(annotator=annotator)
-        key = self._last[annotator] = secrets.token_urlsafe(12)
+        key = self._last_keys[annotator] = secrets.token_urlsafe(12)
         return QuestionView(
-            annotator=annotator,
-            status=status,
-            card=card,
-            key=key,
-            undo_key=secrets.token_urlsafe(12),
-            shown=time.monotonic(),
+            annotator=annotator, status=status, card=card, key=key,
+            undo_key=secrets.token_urlsafe(12), shown=time.monotonic(),
             can_undo=annotator in status.annotators,
-            trouble=trouble,
-        )
+        )  # fmt: skip
 
     def renew(self, annotator: str) -> None:
-        """Go on holding somebody's questions: their page is open."""
+        """Hold an annotator's questions longer: their page is open."""
         self.session.renew(annotator=annotator, lease_seconds=_LEASE)
 
     def leave(self, annotator: str, key: str) -> None:
-        """Let others have somebody's questions, unless a newer page of theirs shows them.
+        """Release an annotator's questions, unless a newer page of theirs shows them.
 
-        A page that is left for another of ours says so after the other has its question.
+        A page that is left for another of ours reports it after the other has its question.
         """
-        if self._last.get(annotator, key) == key:
+        if self._last_keys.get(annotator, key) == key:
             self.session.leave(annotator=annotator)
 
     def is_too_quick(self, shown: float) -> bool:
         """Whether a question had just appeared: the second half of a double click, no answer."""
-        return 0.0 <= time.monotonic() - shown < self._settle
+        return 0.0 <= time.monotonic() - shown < self._settle_seconds
 
     def give(self, question: int, annotator: str, key: str, value: Any) -> str:
-        """Keep an answer, "unsure" or "skip"; an answer given before is changed. What was kept."""
+        """Save an answer, "unsure" or "skip"."""
         session = self.session
         if value == "skip":
             receipt = session.skip(question, annotator=annotator, key=key)
@@ -105,79 +89,70 @@ class Assignments:
             receipt = session.unsure(question, annotator=annotator, key=key)
         else:
             receipt = session.tell(question, value, annotator=annotator, key=key)
-        return self._said(receipt)
+        return self._describe_receipt(receipt)
 
-    def decide(self, question: Question, annotator: str, value: Any) -> str:
-        """Keep what somebody says of an item that they chose themselves, in words for people."""
+    def decide(self, row: int, annotator: str, value: Any) -> str:
+        """Save which group an item belongs to that the annotator chose themselves."""
+        question = self.session.add_question("group", (row,), annotator=annotator)
         receipt = self.session.change(question.id, value, annotator=annotator)
-        said = say(receipt.value, self.session.group_names)
-        return f"Saved: {self.session.item(question.items[0]).label} is “{said}”."
+        text = describe(receipt.value, self.session.groups.all_names)
+        return f"Saved: {self.session.item(row).label} is “{text}”."
 
     def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
         """Add a group, and put the item of a question into it; the same key again adds no other."""
-        receipt = self.session.answer_with_new_group(question, name, annotator=annotator, key=key)
-        return f"There is a group {name} now. {self._said(receipt)}"
+        receipt = self.session.groups.add_for(question, name, annotator=annotator, key=key)
+        return f"There is a group {name} now. {self._describe_receipt(receipt)}"
 
     def change(self, question: int, annotator: str, key: str, value: Any) -> str:
-        """Put another answer in the place of one's own; the same again changes nothing."""
+        """Replace one's own answer; the same answer again changes nothing."""
         session = self.session
         if value == "skip":  # the answer is taken back, and the question left for later
-            mine = self._mine(session.question(question), annotator)
+            mine = self._own_answer(session.question(question), annotator)
             if mine is not None and mine.kind != "skip":
                 session.undo(question, annotator=annotator, key=f"{key}-undo", event=mine.event)
             return self.give(question, annotator, key, value)
-        told = None if value == "unsure" else value
-        receipt = session.change(question, told, annotator=annotator, key=key)
-        text = self._said(receipt)
-        if receipt.void:
-            followed = _many(len(receipt.void))
-            text += f" {followed} followed from the old answer and may not come again."
-        return text
+        answer = None if value == "unsure" else value
+        receipt = session.change(question, answer, annotator=annotator, key=key)
+        return self._describe_receipt(receipt)
 
     def undo(self, annotator: str, key: str, question: int | None, event: int | None) -> str:
-        """Take an answer or a skip back, that of the event where one is meant. What it was."""
+        """Take back an answer or a skip, or that of an event."""
         undone = self.session.undo(question, annotator=annotator, key=key, event=event)
         if undone.question is None:
             return f"Taken back: {_REGROUPED[undone.kind]}."
-        what = (
-            "the skip"
-            if undone.kind == "skip"
-            else say_fully(undone.value, self.session.config.ask, self.session.group_names)
-        )
-        text = f"Taken back: {what} to question {undone.question.id}."
         if undone.group is not None:
-            text = f"Taken back: the new group {undone.group}, and the item that was put there."
-        if undone.void:
-            text += f" {_many(len(undone.void))} followed from it and may not come again."
-        return text
+            return f"Taken back: the new group {undone.group}, and the item that was put there."
+        what = "the skip" if undone.kind == "skip" else self._describe(undone.value)
+        return f"Taken back: {what} to question {undone.question.id}."
 
-    def _said(self, receipt: Receipt) -> str:
-        """What was kept, in a sentence."""
+    def _describe(self, value: Any) -> str:
+        return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
+
+    def _describe_receipt(self, receipt: Receipt) -> str:
+        """What was saved, in a sentence."""
         number = receipt.question
         if receipt.kind == "skip":
             return f"Skipped question {number}: it comes again later, or for somebody else."
         late = ""
-        if receipt.late:  # all answers are evidence, but for a plan of the paper
+        if receipt.late:  # it is evidence, unless an owner decided the question
             late = f" (it came late{', but it counts' if receipt.counts else ': another counts'})"
         again = ", as before" if receipt.repeated else ""
-        value = say_fully(receipt.value, self.session.config.ask, self.session.group_names)
         known = ""
         if receipt.gold is not None:  # the owner wants people to see it
-            told = say_fully(receipt.gold, self.session.config.ask, self.session.group_names)
-            known = f" The known answer is {told}."
-        return f"Saved: {value} to question {number}{again}{late}.{known}"
+            known = f" The known answer is {self._describe(receipt.gold)}."
+        return f"Saved: {self._describe(receipt.value)} to question {number}{again}{late}.{known}"
 
-    def _mine(self, question: Question, annotator: str) -> Receipt | None:
-        """What somebody said to a question, unless it was taken back."""
-        said = self.session.said_about(question.items, annotator=annotator)
-        return next((receipt for receipt in said if receipt.question == question.id), None)
+    def _own_answer(self, question: Question, annotator: str) -> Receipt | None:
+        """An annotator's answer to a question, unless it was taken back."""
+        answers = self.session.history.answers_about(question.items, annotator=annotator)
+        return next((receipt for receipt in answers if receipt.question == question.id), None)
 
-    def _wanted(self, number: int, annotator: str, row: list[Question]) -> Card:
+    def _wanted_card(self, number: int, annotator: str, row: list[Question]) -> Card:
         """A question of the open row, or one that was answered or skipped before."""
         question = self.session.question(number)
         if number in {q.id for q in row}:
             return self.cards.card(question, annotator, row)
-        mine = self._mine(question, annotator)
+        mine = self._own_answer(question, annotator)
         if mine is None:
             raise QueryError(
                 f"Question {number} must be open for {annotator!r}. Got another one.",
@@ -186,10 +161,5 @@ class Assignments:
             )
         before = "skipped"
         if mine.kind != "skip":
-            before = say(mine.value, self.session.group_names, question.kind)
+            before = describe(mine.value, self.session.groups.all_names, question.kind)
         return self.cards.card(question, annotator, before=before)
-
-
-def _many(count: int) -> str:
-    """So many later questions."""
-    return "One later question" if count == 1 else f"{count} later questions"

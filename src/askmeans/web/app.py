@@ -1,4 +1,4 @@
-"""The application: routes, guard, and errors that tell a client no more than it needs."""
+"""The application: routes, middleware, and errors that reveal no more than a client needs."""
 
 import ipaddress
 import logging
@@ -26,11 +26,11 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
-from askmeans.web.context import STATIC, AppContext
+from askmeans.web.context import STATIC, AppContext, is_api
 from askmeans.web.guard import HEADERS, Guard
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
-from askmeans.web.signin import SignIn, ended
+from askmeans.web.signin import SignIn, refuse_ended
 
 __all__ = ["create_app"]
 
@@ -49,7 +49,7 @@ def create_app(
     public_hosts: Sequence[str] = (),
     proxies: Sequence[str] = (),
 ) -> FastAPI:
-    """The page of a session, as an ASGI application; `Session.invite` lets people in.
+    """The page of a session, as an ASGI application; `People.invite` lets people in.
 
     Parameters
     ----------
@@ -97,11 +97,11 @@ def create_app(
             f"which people call the proxy. Got {proxies!r} and none."
         )
     context = AppContext(open_session(url, name), float(settle_seconds))
-    context.session.patience = _RETRY_SECONDS
+    context.session.retry_timeout = _RETRY_SECONDS
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        context.ahead.look()  # not before: a server may fork after it made the application
+        context.thumbnails.make_soon()  # not before: a server may fork once it has the application
         yield
         context.close()
 
@@ -159,7 +159,7 @@ def _check_proxies(proxies: Sequence[str]) -> list[str]:
 
 
 def _add_health(app: FastAPI, context: AppContext) -> None:
-    """Whether the page can serve: 200 where an answer would be saved, 503 where it would not."""
+    """The health check: 200 where an answer would be saved, 503 where it would not."""
 
     @app.get("/healthz", include_in_schema=False)
     def healthz() -> Response:
@@ -167,47 +167,42 @@ def _add_health(app: FastAPI, context: AppContext) -> None:
             context.session.check_writable()
         except StoreError as error:
             _log.error("/healthz %s", error)
-            lost = isinstance(error, StoreLostError)
-            why = "does not answer" if lost else "cannot be written to"
+            is_lost = isinstance(error, StoreLostError)
+            why = "does not answer" if is_lost else "cannot be written to"
             return JSONResponse({"status": f"the database {why}"}, 503)
         return JSONResponse({"status": "ok"})
 
 
 def _add_handlers(app: FastAPI, context: AppContext) -> None:
-    """Errors as pages, or as JSON under /api; never with a trace."""
-    told = context.refusal
+    """Errors as pages, or as JSON under /api; never with a traceback."""
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         text = str(error.detail)
-        if text == HTTPStatus(error.status_code).phrase and not _is_api(request):
+        if text == HTTPStatus(error.status_code).phrase and not is_api(request):
             text = _NO_PAGE
-        response = told(request, error.status_code, text)
+        response = context.refusal(request, error.status_code, text)
         response.headers.update(error.headers or {})
         return response
 
     @app.exception_handler(RequestValidationError)
-    def unreadable(request: Request, error: RequestValidationError) -> Response:
-        if not _is_api(request):
-            return told(request, 422, _NO_PAGE)
-        parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
-        return told(request, 422, "; ".join(parts))
+    def invalid(request: Request, error: RequestValidationError) -> Response:
+        text = _NO_PAGE
+        if is_api(request):
+            parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
+            text = "; ".join(parts)
+        return context.refusal(request, 422, text)
 
     @app.exception_handler(AskmeansError)
-    def ours(request: Request, error: AskmeansError) -> Response:
+    def failed(request: Request, error: AskmeansError) -> Response:
         if isinstance(error, InvitationError):
-            return ended(context, request, str(error))
+            return refuse_ended(context, request, str(error))
         return context.failure(request, error)
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:
         _log.exception("%s failed", request.scope["path"], exc_info=error)
-        is_api = _is_api(request)
-        response = JSONResponse({"detail": _CRASHED}, 500) if is_api else Response(_CRASHED, 500)
-        response.headers.update(HEADERS)  # it is sent from outside the guard
+        is_json = is_api(request)
+        response = JSONResponse({"detail": _CRASHED}, 500) if is_json else Response(_CRASHED, 500)
+        response.headers.update(HEADERS)  # the guard does not see it
         return response
-
-
-def _is_api(request: Request) -> bool:
-    """Whether a program asks."""
-    return str(request.scope["path"]).startswith("/api")

@@ -1,27 +1,40 @@
-"""What a person sees of a question: its items side by side, what differs, the row it belongs to."""
+"""What a person sees of a question: its items, what differs, the groups, the answers' scale."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from askmeans.sessions import Item, Question, Session
+from askmeans.sessions import Group, Item, Question, Session
 from askmeans.web.drawing import colors_of
 
-__all__ = ["Card", "Cards", "Cell", "Choice", "Entry", "ItemView", "PracticeCard", "is_number",
-           "practice_card", "practice_items", "sample", "spread"]  # fmt: skip
+__all__ = ["Card", "Cards", "Cell", "Entry", "GroupTile", "ItemView", "Point", "PracticeCard",
+           "describe", "describe_fully", "is_number", "points_of", "sample",
+           "slider_step"]  # fmt: skip
 
-_SAMPLE = 2000  # items from which columns are told
+Value = float | tuple[float, ...]
+
+_SAMPLE = 2000  # items from which columns are read
 _ID = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z]I[dD]$")  # "id", "product_id", "Order ID", "productId"
 _DIFFERENT = 0.1  # of that range, from which two numbers differ
 _SHOWN = 12  # fields shown at once; the others unfold
 _BESIDE = 3  # the same, beside a picture or a text
 _IN_LINE = 4  # fields of an example in a line
-_TYPICAL = 3
+_EXAMPLES = 3  # of a group, on its tile
 _KEYS = 9  # groups that have a key of their own
 _PRACTICE = 3  # cards to practise on
-_EXAMPLES = 5  # of a group, the last of which is practised on: the first are shown beside it
+_TO_PRACTISE = (
+    5  # examples of a group, the last of which is practised on: the first are on its tile
+)
+_N_POINTS = 5
+_MOST_BUTTONS = 9  # one for each key from 1 to 9
+_WORDS = {
+    "membership": ("not at all", "a little", "half", "mostly", "entirely"),
+    "similarity": ("surely not", "unlikely", "even chance", "likely", "surely"),
+}
+_SIDES = {1.0: "more like the left", 0.5: "both alike", 0.0: "more like the right"}
+_FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,71 +45,12 @@ class Cell:
     value: str
     differs: bool = False
     place: float | None = None  # of a number between the smallest and the largest, 0 to 1
-    others: tuple[float, ...] = ()  # where the numbers it is compared with lie
-
-
-def _columns_of(session: Session) -> tuple[dict[str, tuple[float, float]], frozenset[str]]:
-    """Smallest and largest of every column of numbers; columns that name items. From a sample.
-
-    A column names items where it is called an id, repeats their ids, or has another word for every
-    item.
-    """
-    items, values = sample(session, spread(len(session.rows)))
-    ids = [item.id for item in items]
-    numbers = {name: list(filter(is_number, told)) for name, told in values.items()}
-    naming = frozenset(
-        name
-        for name, told in values.items()
-        if _ID.search(name)
-        or list(map(str, told)) == ids
-        or (not numbers[name] and len(set(told)) == len(told) > 1)
-    )
-    spans = {name: (min(told), max(told)) for name, told in numbers.items() if told}
-    return {name: (low, high) for name, (low, high) in spans.items() if high > low}, naming
-
-
-def spread(n: int) -> range:
-    """Rows of a sample of the first n items."""
-    return range(0, n, max(1, math.ceil(n / _SAMPLE)))
-
-
-def sample(session: Session, rows: Iterable[int]) -> tuple[list[Item], dict[str, list[Any]]]:
-    """Items, and the values of each of their fields; None where one has no such field."""
-    items = [session.item(row) for row in rows]
-    names = dict.fromkeys(name for item in items for name in item.fields)
-    return items, {name: [item.fields.get(name) for item in items] for name in names}
-
-
-def _compared(cell: Cell, others: Sequence[Cell | None]) -> Cell:
-    """A cell beside those of the same name."""
-    there = [other for other in others if other is not None]
-    places = tuple(other.place for other in there if other.place is not None)
-    differs = bool(there) and all(_differ(cell, other) for other in there)
-    return replace(cell, differs=differs, others=places)
-
-
-def _differ(a: Cell, b: Cell) -> bool:
-    """Whether two cells differ: numbers by a good part of their range."""
-    if a.place is not None and b.place is not None:
-        return abs(a.place - b.place) > _DIFFERENT
-    return a.value != b.value
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a number that can be compared."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _as_text(value: Any) -> str:
-    """A field as people read it."""
-    if value is None:
-        return "no value"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    others: tuple[float, ...] = ()  # places of the numbers it is compared with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemView:
-    """An item as it is drawn."""
+    """An item with its fields as text."""
 
     row: int
     name: str
@@ -133,7 +87,6 @@ class ItemView:
 class Entry:
     """One cluster in the row of an item: asked now, asked too, or answered."""
 
-    cluster: int
     name: str
     question: int | None  # None where nothing is asked
     value: float | None
@@ -142,16 +95,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """A group that an item may belong to."""
+class GroupTile:
+    """A group with examples."""
 
-    group: int
-    name: str
+    group: Group
     color: str
     key: str  # that answers with it
-    typical: tuple[ItemView, ...]
-    guessed: bool  # whether those are what the program guesses: nobody put any item there
-    about: str  # what belongs there, in a line
+    examples: tuple[ItemView, ...]
+    is_guess: bool  # whether the model chose the examples: nobody put any item there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,21 +111,30 @@ class Card:
 
     question: Question
     items: tuple[ItemView, ...]
-    cluster_name: str | None = None
-    typical: tuple[ItemView, ...] = ()
-    guessed: bool = False  # as in Choice
+    tile: GroupTile | None = None  # of the group of a membership question
     entries: tuple[Entry, ...] = ()
-    choices: tuple[Choice, ...] = ()  # of a group question
-    before: str | None = None  # what was answered, where an answer is being changed
+    tiles: tuple[GroupTile, ...] = ()  # of a group question
+    before: str | None = None  # the answer, where one is being changed
 
     @property
-    def given(self) -> float:
-        """What of the row was given away already."""
+    def used(self) -> float:
+        """The part of the row that earlier answers used."""
         return sum(entry.value or 0.0 for entry in self.entries if entry.answered)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PracticeCard:
+    """A card like a real one, whose answer is known."""
+
+    number: int  # from 1
+    of: int
+    item: ItemView
+    tiles: tuple[GroupTile, ...]
+    group: Group  # where it belongs
+
+
 class Cards:
-    """Draws up the questions of one session."""
+    """Makes the cards of one session."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -190,115 +150,59 @@ class Cards:
         before: Any = None,
     ) -> Card:
         """A question beside what belongs to it; `row` are the open questions about its item."""
-        items = tuple(self.item(number) for number in question.items)
+        items = tuple(map(self.item, question.items))
+        card = Card(question=question, items=items, before=before)
         if question.kind == "group":
-            likely = None  # the likeliest come first where the owner lets them
-            if self._session.options["predicted_first"]:
-                likely = self.predict(question.items[0])
-            return Card(
-                question=question,
-                items=items,
-                before=before,
-                choices=self.choices(question.items, likely),
-            )
+            probabilities = None
+            if self._session.settings.options["predicted_first"]:
+                probabilities = self.predict(question.items[0])
+            return replace(card, tiles=self.tiles(question.items, probabilities))
         if question.kind != "membership":
-            return Card(question=question, items=self._marked(items), before=before)
-        assert question.cluster is not None
-        name = self._session.group_names[question.cluster]
-        rows, guessed = self._examples(question.cluster, question.items)
-        typical = tuple(self.item(row) for row in rows)
-        marked = self._marked((items[0], *typical), against_first=True)
-        return Card(
-            question=question,
-            items=marked[:1],
-            cluster_name=name,
-            typical=marked[1:],
-            guessed=guessed,
+            return replace(card, items=self._marked(items))
+        number = question.cluster or 0
+        group = Group(number=number, name=self._session.groups.all_names[number])
+        tile = self._tile(group, "", "", question.items)
+        marked = self._marked((items[0], *tile.examples), against_first=True)
+        return replace(
+            card, items=marked[:1], tile=replace(tile, examples=marked[1:]),
             entries=self._entries(question, annotator, row),
-            before=before,
+        )  # fmt: skip
+
+    def tiles(
+        self, without: tuple[int, ...] = (), probabilities: Sequence[float] | None = None
+    ) -> tuple[GroupTile, ...]:
+        """The groups with examples other than these items, the most probable first if known.
+
+        Keys stay with their groups.
+        """
+        groups = list(self._session.groups)
+        colors = colors_of(len(groups))
+        order = list(range(len(groups)))
+        if probabilities is not None and len(probabilities) == len(groups):
+            order.sort(key=lambda j: -probabilities[j])
+        return tuple(
+            self._tile(groups[j], colors[j], str(j + 1) if j < _KEYS else "", without)
+            for j in order
         )
 
-    def choices(
-        self, items: tuple[int, ...], likely: Sequence[float] | None = None
-    ) -> tuple[Choice, ...]:
-        """The groups that an item may belong to, each with items that tell what it is.
+    def _tile(self, group: Group, color: str, key: str, without: tuple[int, ...]) -> GroupTile:
+        """Its examples are items that people put there or pinned; where there are none, guesses."""
+        rows, is_guess = self.examples(group.number, _EXAMPLES, without)
+        return GroupTile(
+            group=group, color=color, key=key, examples=tuple(map(self.item, rows)),
+            is_guess=is_guess,
+        )  # fmt: skip
 
-        The likeliest come first where it is told how likely each is; keys stay with their groups.
-        """
-        found = []
-        groups = self._session.groups
-        keys = [str(place + 1) if place < _KEYS else "" for place in range(len(groups))]
-        listed = list(zip(groups, colors_of(len(groups)), keys, strict=True))
-        if likely is not None and len(likely) == len(groups):
-            listed = [listed[j] for j in sorted(range(len(groups)), key=lambda j: -likely[j])]
-        for group, color, key in listed:
-            rows, guessed = self._examples(group.number, items)
-            found.append(
-                Choice(
-                    group=group.number,
-                    name=group.name,
-                    color=color,
-                    key=key,
-                    typical=tuple(self.item(row) for row in rows),
-                    guessed=guessed,
-                    about=group.description,
-                )
-            )
-        return tuple(found)
-
-    def _examples(self, group: int, without: tuple[int, ...]) -> tuple[list[int], bool]:
-        """Items that people put into a group or pinned; where there are none, guesses, and so."""
-        placed = self._session.exemplars(group, n=_TYPICAL, without=without, placed_only=True)
-        if placed:
-            return placed, False
-        guesses = self._session.exemplars(group, n=_TYPICAL, without=without)
-        return guesses, bool(guesses)
+    def examples(self, group: int, n: int, without: tuple[int, ...] = ()) -> tuple[list[int], bool]:
+        """Rows that people put into a group or pinned; the model's choice where there are none."""
+        session = self._session
+        placed = session.exemplars(group, n=n, without=without, placed_only=True)
+        rows = placed or session.exemplars(group, n=n, without=without)
+        return rows, not placed and bool(rows)
 
     def item(self, row: int) -> ItemView:
-        """One item."""
-        return self._view(self._session.item(row))
-
-    def label(self, question: Question) -> str:
-        """A question in a line."""
-        names = " and ".join(self._session.item(row).label for row in question.items)
-        if question.kind == "relative":
-            one, left, right = (self._session.item(row).label for row in question.items)
-            return f"{one} between {left} and {right}"
-        if question.cluster is None:
-            return names
-        return f"{names} in {self._session.group_names[question.cluster]}"
-
-    def _entries(
-        self, question: Question, annotator: str, row: Sequence[Question]
-    ) -> tuple[Entry, ...]:
-        """The clusters of an item's row, in their order; empty where only one is asked."""
-        told: dict[int, tuple[int, float | None]] = {}
-        for receipt in self._session.said_about(question.items, annotator=annotator):
-            assert receipt.question is not None
-            other = self._session.question(receipt.question)
-            value = receipt.value
-            if receipt.kind != "skip" and other.cluster is not None:
-                told[other.cluster] = (other.id, None if isinstance(value, tuple) else value)
-        asked = {q.cluster: q.id for q in (question, *row)}
-        if len(asked.keys() | told.keys()) < 2:
-            return ()
-        entries = []
-        for cluster, name in ((group.number, group.name) for group in self._session.groups):
-            number, value = told.get(cluster, (None, None))
-            entries.append(
-                Entry(
-                    cluster=cluster,
-                    name=name,
-                    question=asked.get(cluster, number),
-                    value=value,
-                    answered=cluster in told,
-                    active=cluster == question.cluster,
-                )
-            )
-        return tuple(entries)
-
-    def _view(self, item: Item) -> ItemView:
         """An item with its fields as text, and where its numbers lie."""
+        item = self._session.item(row)
         cells = [
             Cell(name=name, value=_as_text(value), place=self._place(name, value))
             for name, value in item.fields.items()
@@ -306,16 +210,70 @@ class Cards:
         n_first = _SHOWN
         if item.text or item.image:  # which say more than numbers: those unfold
             cells.sort(key=lambda cell: cell.name in self._ranges)
-            words = sum(name not in self._ranges for name in item.fields)
-            n_first = min(_BESIDE, words)
+            n_first = min(_BESIDE, sum(name not in self._ranges for name in item.fields))
         return ItemView(
-            row=item.row,
-            name=item.label,
-            text=item.text or None,
-            image=item.image or None,
-            cells=tuple(cells),
-            n_first=n_first,
+            row=item.row, name=item.label, text=item.text or None, image=item.image or None,
+            cells=tuple(cells), n_first=n_first,
+        )  # fmt: skip
+
+    def label(self, question: Question) -> str:
+        """A question in a line."""
+        labels = [self._session.item(row).label for row in question.items]
+        if question.kind == "relative":
+            return f"{labels[0]} between {labels[1]} and {labels[2]}"
+        names = " and ".join(labels)
+        if question.cluster is None:
+            return names
+        return f"{names} in {self._session.groups.all_names[question.cluster]}"
+
+    def practice_items(self) -> list[tuple[int, Group]]:
+        """Rows to practise on, one of each group; empty where people placed too few."""
+        if self._session.config.ask != "group":
+            return []
+        items = []
+        for group in self._session.groups:
+            rows = self._session.exemplars(group.number, n=_TO_PRACTISE, placed_only=True)
+            if len(rows) > 1:
+                items.append((rows[-1], group))
+        return items[:_PRACTICE] if len(items) > 1 else []
+
+    def practice_card(self, number: int) -> PracticeCard | None:
+        """The practice card of this number, from 1; None where there is none."""
+        items = self.practice_items()
+        if not 1 <= number <= len(items):
+            return None
+        row, group = items[number - 1]
+        return PracticeCard(
+            number=number, of=len(items), item=self.item(row), tiles=self.tiles((row,)), group=group
         )
+
+    def _entries(
+        self, question: Question, annotator: str, row: Sequence[Question]
+    ) -> tuple[Entry, ...]:
+        """The clusters of an item's row, in their order; empty where only one is asked."""
+        session = self._session
+        answers: dict[int, tuple[int, float | None]] = {}
+        for receipt in session.history.answers_about(question.items, annotator=annotator):
+            other = session.question(receipt.question or 0)
+            if receipt.kind != "skip" and other.cluster is not None:
+                value = None if isinstance(receipt.value, tuple) else receipt.value
+                answers[other.cluster] = (other.id, value)
+        open_questions = {q.cluster: q.id for q in (question, *row)}
+        if len(open_questions.keys() | answers.keys()) < 2:
+            return ()
+        entries = []
+        for group in session.groups:
+            number, value = answers.get(group.number, (None, None))
+            entries.append(
+                Entry(
+                    name=group.name,
+                    question=open_questions.get(group.number, number),
+                    value=value,
+                    answered=group.number in answers,
+                    active=group.number == question.cluster,
+                )
+            )
+        return tuple(entries)
 
     def _marked(
         self, items: tuple[ItemView, ...], *, against_first: bool = False
@@ -324,7 +282,7 @@ class Cards:
 
         What names an item always differs, so it is never marked.
         """
-        drawn = []
+        marked = []
         for place, item in enumerate(items):
             others = items[:place] + items[place + 1 :]
             if against_first and place > 0:
@@ -333,11 +291,11 @@ class Cards:
             cells = tuple(
                 cell
                 if cell.name in self._naming
-                else _compared(cell, [b.get(cell.name) for b in by_name])
+                else _compared(cell, [each[cell.name] for each in by_name if cell.name in each])
                 for cell in item.cells
             )
-            drawn.append(replace(item, cells=cells))
-        return tuple(drawn)
+            marked.append(replace(item, cells=cells))
+        return tuple(marked)
 
     def _place(self, name: str, value: Any) -> float | None:
         """Where a number lies in its column; None for one that only names an item."""
@@ -348,37 +306,129 @@ class Cards:
         return min(1.0, max(0.0, (float(value) - low) / (high - low)))
 
 
+def sample(session: Session, n: int) -> tuple[list[Item], dict[str, list[Any]]]:
+    """A sample of the first n items, and the values of each field; None where one has no such."""
+    rows = range(0, n, max(1, math.ceil(n / _SAMPLE)))
+    items = [session.item(row) for row in rows]
+    names = dict.fromkeys(name for item in items for name in item.fields)
+    return items, {name: [item.fields.get(name) for item in items] for name in names}
+
+
+def _columns_of(session: Session) -> tuple[dict[str, tuple[float, float]], frozenset[str]]:
+    """Smallest and largest of every column of numbers; columns that name items. From a sample.
+
+    A column names items where it is called an id, repeats their ids, or has another word for every
+    item.
+    """
+    items, columns = sample(session, len(session.rows))
+    ids = [item.id for item in items]
+    numbers = {name: list(filter(is_number, values)) for name, values in columns.items()}
+    naming = frozenset(
+        name
+        for name, values in columns.items()
+        if _ID.search(name)
+        or list(map(str, values)) == ids
+        or (not numbers[name] and len(set(values)) == len(values) > 1)
+    )
+    spans = {name: (min(values), max(values)) for name, values in numbers.items() if values}
+    return {name: (low, high) for name, (low, high) in spans.items() if high > low}, naming
+
+
+def _compared(cell: Cell, others: Sequence[Cell]) -> Cell:
+    """A cell beside those of the same name."""
+    places = tuple(other.place for other in others if other.place is not None)
+    differs = bool(others) and all(_differ(cell, other) for other in others)
+    return replace(cell, differs=differs, others=places)
+
+
+def _differ(a: Cell, b: Cell) -> bool:
+    """Whether two cells differ: numbers by a good part of their range."""
+    if a.place is not None and b.place is not None:
+        return abs(a.place - b.place) > _DIFFERENT
+    return a.value != b.value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number that can be compared."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_text(value: Any) -> str:
+    """A field as people read it."""
+    if value is None:
+        return "no value"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PracticeCard:
-    """A card like a real one, whose answer is known."""
+class Point:
+    """A button of the scale."""
 
-    number: int  # from 1
-    of: int
-    item: ItemView
-    choices: tuple[Choice, ...]
-    group: int  # where it belongs
-    name: str
+    key: str
+    value: float
+    shown: str
+    word: str
 
 
-def practice_items(session: Session) -> list[tuple[int, int]]:
-    """Rows to practise on with their groups, one of each; empty where people placed too few."""
-    if session.config.ask != "group":
-        return []
-    found = []
-    for group in session.groups:
-        rows = session.exemplars(group.number, n=_EXAMPLES, placed_only=True)
-        if len(rows) > 1:
-            found.append((rows[-1], group.number))
-    return found[:_PRACTICE] if len(found) > 1 else []
+def points_of(ask: str, levels: int | None) -> list[Point]:
+    """The buttons; none where the scale is too fine for keys: then there is the slider."""
+    words = _SIDES
+    if ask != "relative":
+        n = _N_POINTS if levels is None else levels
+        if not 2 <= n <= _MOST_BUTTONS:
+            return []
+        words = {place / (n - 1): _word(place / (n - 1), ask) for place in range(n)}
+    return [
+        Point(
+            key=str(key), value=value, shown=word if words is _SIDES else describe(value), word=word
+        )
+        for key, (value, word) in enumerate(words.items(), start=1)
+    ]
 
 
-def practice_card(session: Session, cards: Cards, number: int) -> PracticeCard | None:
-    """The practice card of this number, from 1; None where there is none."""
-    items = practice_items(session)
-    if not 1 <= number <= len(items):
-        return None
-    row, group = items[number - 1]
-    return PracticeCard(
-        number=number, of=len(items), item=cards.item(row), choices=cards.choices((row,)),
-        group=group, name=session.group_names[group],
-    )  # fmt: skip
+def slider_step(levels: int | None) -> float:
+    """A step of the slider: a twentieth, or the session's own scale."""
+    return 0.05 if levels is None or levels < 2 else 1.0 / (levels - 1)
+
+
+def describe(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
+    """A value as people read it; shares by the groups' names."""
+    if value is None:
+        return "cannot say"
+    if isinstance(value, tuple):
+        return _describe_shares(value, names)
+    if ask == "relative" and value in _SIDES:
+        return _SIDES[value]
+    if value in _FRACTIONS:
+        return _FRACTIONS[value]
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def describe_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
+    """A value with its word, where it has one."""
+    if value is None or isinstance(value, tuple) or ask == "relative":
+        return f"“{describe(value, names, ask)}”"
+    word = _word(value, ask)
+    return f"“{word}” ({describe(value)})" if word else f"“{describe(value)}”"
+
+
+def _describe_shares(row: tuple[float, ...], names: Sequence[str]) -> str:
+    """A group, several in percent, or none of these."""
+    shares: dict[str, float] = {}
+    for name, share in zip(names, row, strict=False):
+        if share > 0.0:  # merged groups have one name
+            shares[name] = shares.get(name, 0.0) + share
+    if not shares:
+        return "none of these"
+    if list(shares.values()) == [1.0]:
+        return next(iter(shares))
+    parts = [f"{share:.0%} {name}" for name, share in shares.items()]
+    rest = 1.0 - sum(shares.values())
+    return ", ".join([*parts, f"{rest:.0%} none of these"] if rest > 0.005 else parts)
+
+
+def _word(value: float, ask: str) -> str:
+    """The word of one of the five points; other values have none."""
+    words = _WORDS["membership" if ask == "membership" else "similarity"]
+    place = value * (len(words) - 1)
+    return words[round(place)] if abs(place - round(place)) < 1e-9 else ""

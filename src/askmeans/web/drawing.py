@@ -1,4 +1,4 @@
-"""Drawings as SVG text: the soft scatter, strips of memberships, wrong items as answers came.
+"""Drawings as SVG text: the scatter, strips of memberships, wrong items as answers came.
 
 Colours and sizes are attributes, never styles: the page's policy allows no inline style.
 """
@@ -21,11 +21,11 @@ Floats = NDArray[np.floating]
 
 _MOST_POINTS = 1500
 _MOST_COLUMNS = 240
-_WIDTH, _HEIGHT, _EDGE = 640.0, 400.0, 26.0
+_WIDTH, _HEIGHT, _MARGIN = 640.0, 400.0, 26.0
 _THUMB, _GAP = 40.0, 4.0  # of a picture in the scatter
 _MOST_THUMBS = 60
+_AMBIGUOUS = 0.6  # the strongest membership below which an item is drawn as a ring
 _CURVE_WIDTH, _CURVE_HEIGHT = 420.0, 170.0
-
 
 # Three of Okabe and Ito's, then those that lie farthest from all others in OKLab (Ottosson, 2020),
 # for people who see red and green alike, too, among colours with a contrast of 3 to 1 (WCAG 1.4.11)
@@ -42,57 +42,57 @@ _PALETTE: NDArray[np.float64] = (
 
 
 class Plane:
-    """A sample of the items, on the plane where the groups lie apart."""
+    """A sample of the items, on the plane in which the groups are apart."""
 
     def __init__(self, X: Floats) -> None:
         step = max(1, math.ceil(len(X) / _MOST_POINTS))
         self.rows: list[int] = list(range(0, len(X), step))
         self.n_items = len(X)
-        self._taken = np.asarray(X[::step], dtype=np.float64)
+        self._sample = np.asarray(X[::step], dtype=np.float64)
 
     def points(self, centers: Floats | None = None) -> NDArray[np.float64]:
-        """Where the items are drawn.
+        """Coordinates of the items in the drawing.
 
-        The plane has the directions in which the centres lie apart; where these are fewer than
-        two, those in which the items do.
+        The axes are the principal directions of the centres; where these have fewer than two,
+        those of the items.
         """
-        centered = self._taken - self._taken.mean(axis=0)
-        widest: list[NDArray[np.float64]] = []
+        centered = self._sample - self._sample.mean(axis=0)
+        axes: list[NDArray[np.float64]] = []
         if centers is not None and np.isfinite(centers).all():
-            widest = _directions(centers - centers.mean(axis=0))
-        for direction in _directions(centered):
-            for known in widest:
-                direction = direction - (direction @ known) * known
+            axes = _principal_directions(centers - centers.mean(axis=0))
+        for direction in _principal_directions(centered):
+            for axis in axes:
+                direction = direction - (direction @ axis) * axis
             length = float(np.linalg.norm(direction))
-            if len(widest) < 2 and length > 1e-6:
-                widest.append(direction / length)
+            if len(axes) < 2 and length > 1e-6:
+                axes.append(direction / length)
         points = np.zeros((len(centered), 2))
-        for axis, direction in enumerate(widest[:2]):
-            points[:, axis] = centered @ direction
+        for place, axis in enumerate(axes[:2]):
+            points[:, place] = centered @ axis
         low, span = points.min(axis=0), np.ptp(points, axis=0)
         unit = np.where(span > 0, (points - low) / np.where(span > 0, span, 1.0), 0.5)
-        found: NDArray[np.float64] = _EDGE + unit * (np.array([_WIDTH, _HEIGHT]) - 2 * _EDGE)
-        found[:, 1] = _HEIGHT - found[:, 1]
-        return found
+        drawn: NDArray[np.float64] = _MARGIN + unit * (np.array([_WIDTH, _HEIGHT]) - 2 * _MARGIN)
+        drawn[:, 1] = _HEIGHT - drawn[:, 1]
+        return drawn
 
 
-def _directions(X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The two directions in which rows lie farthest apart, as far as there are two."""
-    _, sizes, widest = np.linalg.svd(X, full_matrices=False)
-    kept = [row for row, size in zip(widest, sizes, strict=True) if size > 1e-9 * max(sizes[0], 1)]
-    # The sign of a direction is arbitrary: the largest part of each points up.
+def _principal_directions(X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """The first two principal directions of centred rows, as far as there are two."""
+    _, sizes, rows = np.linalg.svd(X, full_matrices=False)
+    kept = [row for row, size in zip(rows, sizes, strict=True) if size > 1e-9 * max(sizes[0], 1)]
+    # The sign of a direction is arbitrary: the largest component of each is positive.
     return [row * np.sign(row[np.abs(row).argmax()]) for row in kept[:2]]
 
 
 def palette(n_clusters: int) -> NDArray[np.float64]:
-    """A colour a cluster; past twelve, greyer shades of the twelve."""
+    """A colour for each cluster; past twelve, greyer shades of the twelve."""
     rounds = math.ceil(n_clusters / len(_PALETTE))
     shades = [(_PALETTE + 0.5 * turn) / (1.0 + turn) for turn in range(rounds)]
     return np.concatenate(shades)[:n_clusters]
 
 
 def colors_of(n_clusters: int) -> list[str]:
-    """The same, as HTML writes them."""
+    """The same as HTML writes them."""
     return as_hex(palette(n_clusters))
 
 
@@ -100,70 +100,64 @@ def scatter(
     plane: Plane, memberships: Floats, items: Sequence[Item], *, names: Sequence[str],
     centers: Floats | None = None,
 ) -> str:  # fmt: skip
-    """Every item a dot or its picture, its colour mixed by its memberships.
-
-    Ambiguous ones are rings.
-    """
-    taken = np.asarray(memberships[plane.rows], dtype=np.float64)
+    """Each item as a dot or its picture, coloured by its memberships; ambiguous ones as rings."""
+    U = np.asarray(memberships[plane.rows], dtype=np.float64)
     points = plane.points(centers)
-    mixed = as_hex(blend(taken, palette(taken.shape[1])))
-    doubtful = np.sort(taken, axis=1)[:, -1] < 0.6
+    colors = as_hex(blend(U, palette(U.shape[1])))
+    is_ambiguous = np.sort(U, axis=1)[:, -1] < _AMBIGUOUS
     radius = 6.0 if len(plane.rows) <= 300 else 4.0
     pictured = _apart(points, [place for place, item in enumerate(items) if item.image])
-    parts, above = [], []
+    dots, pictures = [], []
     for place, row in enumerate(plane.rows):
         x, y = points[place]
-        ring = " doubtful" if doubtful[place] else ""
+        ring = " doubtful" if is_ambiguous[place] else ""
         image = ' data-image="1"' if items[place].image else ""
-        head = f'<a href="/items/{row}" tabindex="-1" data-row="{row}"{image}>'
-        told = f"{items[place].label}: {_shares(taken[place], names)}"
-        title = f"<title>{escape(told)}</title>"
+        link = f'<a href="/items/{row}" tabindex="-1" data-row="{row}"{image}>'
+        title = escape(f"{items[place].label}: {_describe_shares(U[place], names)}")
+        title = f"<title>{title}</title>"
         if place in pictured:
             left, top = x - _THUMB / 2, y - _THUMB / 2
-            above.append(
-                f'{head}<image href="/image/{row}?small=true" x="{left:.1f}" y="{top:.1f}" '
+            pictures.append(
+                f'{link}<image href="/image/{row}?small=true" x="{left:.1f}" y="{top:.1f}" '
                 f'width="{_THUMB:g}" height="{_THUMB:g}" preserveAspectRatio="xMidYMid slice"/>'
                 f'<rect class="dot thumb{ring}" x="{left:.1f}" y="{top:.1f}" width="{_THUMB:g}" '
-                f'height="{_THUMB:g}" rx="5" stroke="{mixed[place]}"/>{title}</a>'
+                f'height="{_THUMB:g}" rx="5" stroke="{colors[place]}"/>{title}</a>'
             )
         else:
-            parts.append(
-                f'{head}<circle class="dot{ring}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" '
-                f'fill="{mixed[place]}"/>{title}</a>'
+            dots.append(
+                f'{link}<circle class="dot{ring}" cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" '
+                f'fill="{colors[place]}"/>{title}</a>'
             )
     return (
         f'<svg class="scatter" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
         f'aria-label="Scatter of {len(plane.rows)} items, coloured by membership">'
-        f"{''.join(parts + above)}</svg>"
+        f"{''.join(dots + pictures)}</svg>"
     )
 
 
-def _shares(row: NDArray[np.float64], names: Sequence[str]) -> str:
-    """Memberships in words, the strongest first, without traces."""
-    order = np.argsort(-row, kind="stable")
-    told = [f"{row[j]:.0%} {names[j]}" for j in order if row[j] >= 0.01]
-    return ", ".join(told[:3])
+def _describe_shares(row: NDArray[np.float64], names: Sequence[str]) -> str:
+    """The three strongest memberships in words, without traces."""
+    order = np.argsort(-row, kind="stable")[:3]
+    return ", ".join(f"{row[j]:.0%} {names[j]}" for j in order if row[j] >= 0.01)
 
 
 def _apart(points: NDArray[np.float64], candidates: Sequence[int]) -> set[int]:
-    """Places of items whose pictures do not lie on one another."""
-    found: list[int] = []
+    """Places of items whose pictures do not overlap."""
+    chosen: list[int] = []
     for place in candidates:
-        gaps = np.abs(points[found] - points[place])
+        gaps = np.abs(points[chosen] - points[place])
         if not (gaps < _THUMB + _GAP).all(axis=1).any():
-            found.append(place)
-        if len(found) == _MOST_THUMBS:
+            chosen.append(place)
+        if len(chosen) == _MOST_THUMBS:
             break
-    return set(found)
+    return set(chosen)
 
 
 def strips(memberships: Floats) -> list[str]:
-    """For each group a strip: one column per item (or several, averaged), dark where it belongs."""
+    """A strip for each group: a column per item (or several, averaged), dark where it belongs."""
     order = np.lexsort((-memberships.max(axis=1), memberships.argmax(axis=1)))
-    n_columns = min(len(order), _MOST_COLUMNS)
-    columns = np.array(
-        [part.mean(axis=0) for part in np.array_split(memberships[order], n_columns)]
-    )
+    parts = np.array_split(memberships[order], min(len(order), _MOST_COLUMNS))
+    columns = np.array([part.mean(axis=0) for part in parts])
     drawn = []
     for j, color in enumerate(colors_of(memberships.shape[1])):
         cells = "".join(
@@ -173,52 +167,48 @@ def strips(memberships: Floats) -> list[str]:
             if value >= 0.005
         )
         drawn.append(
-            f'<svg class="strip" viewBox="0 0 {n_columns} 10" preserveAspectRatio="none" '
+            f'<svg class="strip" viewBox="0 0 {len(columns)} 10" preserveAspectRatio="none" '
             f'shape-rendering="crispEdges" aria-hidden="true">{cells}</svg>'
         )
     return drawn
 
 
 def error_curve(outlook: Outlook) -> str:
-    """Wrong items to expect as answers came, with their band, and where more cards would lead."""
-    curve = outlook.curve
-    last = curve[-1].answers + outlook.more
+    """Wrong items to expect as answers came, with their interval, and after more cards."""
+    curve, now = outlook.curve, outlook.curve[-1]
+    last = now.answers + outlook.more
     wrong = [each.wrong or 0.0 for each in curve]
     bands = [each.wrong_band or (0, 0) for each in curve]
     top = max(min(max(high for _, high in bands), 2.0 * max(wrong)), 1.0)
     left, bottom, edge = 44.0, _CURVE_HEIGHT - 24.0, 8.0
+    right = _CURVE_WIDTH - edge
 
     def x(answers: float) -> float:
-        return left + answers / max(last, 1) * (_CURVE_WIDTH - left - edge)
+        return left + answers / max(last, 1) * (right - left)
 
     def y(count: float) -> float:
         return bottom - min(count / top, 1.0) * (bottom - edge)
 
-    places = [x(each.answers) for each in curve]
-    highs = [f"{at:.1f},{y(high):.1f}" for at, (_, high) in zip(places, bands, strict=True)]
-    lows = [f"{at:.1f},{y(low):.1f}" for at, (low, _) in zip(places, bands, strict=True)][::-1]
-    line = " ".join(f"{at:.1f},{y(count):.1f}" for at, count in zip(places, wrong, strict=True))
-    now = curve[-1]
+    def points(counts: Sequence[float]) -> list[str]:
+        return [f"{x(each.answers):.1f},{y(n):.1f}" for each, n in zip(curve, counts, strict=True)]
+
+    lows, highs = points([low for low, _ in bands]), points([high for _, high in bands])
     parts = [
-        f'<polygon class="band" points="{" ".join(highs + lows)}"/>',
-        f'<line class="axis" x1="{left:g}" y1="{bottom:g}" x2="{_CURVE_WIDTH - edge:g}" '
-        f'y2="{bottom:g}"/>',
-        f'<polyline class="trend" points="{line}"/>',
+        f'<polygon class="band" points="{" ".join(highs + lows[::-1])}"/>',
+        f'<line class="axis" x1="{left:g}" y1="{bottom:g}" x2="{right:g}" y2="{bottom:g}"/>',
+        f'<polyline class="trend" points="{" ".join(points(wrong))}"/>',
         f'<polyline class="ahead" points="{x(now.answers):.1f},{y(outlook.wrong):.1f} '
         f'{x(last):.1f},{y(outlook.after):.1f}"/>',
         f'<circle class="now" cx="{x(now.answers):.1f}" cy="{y(outlook.wrong):.1f}" r="4.5"/>',
         f'<text x="{left - 6:g}" y="{edge + 8:g}" text-anchor="end">{rounded(top)}</text>',
         f'<text x="{left - 6:g}" y="{bottom:g}" text-anchor="end">0</text>',
         f'<text x="{left:g}" y="{_CURVE_HEIGHT - 6:g}">0</text>',
-        f'<text x="{_CURVE_WIDTH - edge:g}" y="{_CURVE_HEIGHT - 6:g}" text-anchor="end">'
-        f"{last} answers</text>",
+        f'<text x="{right:g}" y="{_CURVE_HEIGHT - 6:g}" text-anchor="end">{last} answers</text>',
     ]
     if outlook.target is not None and outlook.target * outlook.n_items <= top:
-        height = y(outlook.target * outlook.n_items)
-        parts.append(
-            f'<line class="goal" x1="{left:g}" y1="{height:.1f}" x2="{_CURVE_WIDTH - edge:g}" '
-            f'y2="{height:.1f}"/>'
-        )
+        goal = f"{y(outlook.target * outlook.n_items):.1f}"
+        line = f'<line class="goal" x1="{left:g}" y1="{goal}" x2="{right:g}" y2="{goal}"/>'
+        parts.append(line)
     return (
         f'<svg class="curve" viewBox="0 0 {_CURVE_WIDTH:g} {_CURVE_HEIGHT:g}" role="img" '
         f'aria-label="Items probably in the wrong group after {curve[0].answers} to {now.answers} '

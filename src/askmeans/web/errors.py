@@ -1,7 +1,7 @@
 """Errors as programs and people read them, without the paths of files.
 
-The API passes a message on as it is: it names the parameter and the rule. On the page a person
-reads the error's `user_message`, or the sentence of its kind.
+The API passes a message on: it names the parameter and the rule. On the page a person reads the
+error's `user_message`, or the sentence of its class.
 """
 
 import logging
@@ -27,7 +27,7 @@ from askmeans.exceptions import (
 from askmeans.sessions import Session
 from askmeans.sessions.store import is_postgresql
 
-__all__ = ["explain", "status_of", "tell"]
+__all__ = ["explain", "message_for_program", "status_of"]
 
 _log = logging.getLogger("askmeans.web")
 _FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
@@ -52,7 +52,7 @@ _SENTENCES: list[tuple[type[AskmeansError], str]] = [  # the first that fits
         "Not saved: the database cannot be written to. No answer that was confirmed is lost; "
         "whoever runs the session finds the reason in the log.",
     ),
-    (RankError, "The answers do not tell so many groups apart, so nothing follows from them yet."),
+    (RankError, "The answers do not tell so many groups apart, so there is no result yet."),
     (QueryError, "There is no such question in this session. Go on with the next one."),
     (BudgetError, "The budget does not allow this. An owner of the session can raise it."),
     (AnswerError, "This is no answer to this question, so it was not saved. Choose another."),
@@ -72,12 +72,12 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (ParameterError, 422),
     (DataError, 422),
     (SessionError, 409),
-    (StoreError, 503),  # until whoever looks after the database has done so
+    (StoreError, 503),  # until whoever runs the database has repaired it
 ]
 
 
 def status_of(error: AskmeansError) -> int:
-    """The HTTP status that tells an error."""
+    """The HTTP status of an error."""
     return next((status for kind, status in _STATUS if isinstance(error, kind)), 500)
 
 
@@ -92,9 +92,9 @@ def explain(error: AskmeansError) -> str:
     return error.user_message or by_kind
 
 
-def tell(error: AskmeansError, session: Session) -> str:
-    """What went wrong, for a program; files by their names: folders are nobody's business."""
-    if isinstance(error, StoreLostError):  # nor is where a server is
+def message_for_program(error: AskmeansError, session: Session) -> str:
+    """An error's message without folders, and without the address of a database server."""
+    if isinstance(error, StoreLostError):
         return _LOST
     text = str(error)
     if is_postgresql(session.url):

@@ -1,48 +1,73 @@
-"""Groups as the page shows them: size, typical items, what makes them, what is open, examples."""
+"""What a result says of groups and items: sizes, typical items and words, what is unclear."""
 
 import itertools
+import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.results import strongest_clusters
-from askmeans.sessions import Item, Session, SessionResult
+from askmeans.sessions import Group, Item, Session, SessionResult
 from askmeans.sessions.display import RESERVED
-from askmeans.web.cards import Cards, ItemView
+from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
-from askmeans.web.profiles import Profile, Profiles
 
-__all__ = ["GroupView", "Outside", "Review", "ShapedGroup", "asked_rows", "group_page_of",
-           "group_views", "outside_of", "reviews"]  # fmt: skip
+__all__ = ["Explanation", "GroupView", "Outside", "Profile", "Profiles", "Reason", "Review",
+           "Trait", "answered_rows", "explain_item", "group_views", "outside_of",
+           "reviews"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _TYPICAL = 4
-_EXAMPLES = 6
-_PLACED = 60  # items of a group that are listed
-_MOST = 0.5  # of an item that somebody placed in a group
-_LOOKED_AT = 500  # of a group's strongest items, for the most central ones
+_CANDIDATES = 500  # of a group's strongest items, for the most central ones
 _REVIEWED = 8
 _OUTSIDE = 12  # items in none of the groups that are listed
-_CHOICES = 3  # groups that an unsure item may be put into with one click
+_CHOICES = 3  # groups that an unclear item may be put into with one click
 _UNNAMED = re.compile("Group [A-Z]+")
-_SOME = 0.05  # of a membership, from which a third group is offered
-_UNSURE = 0.5  # how far the strongest membership exceeds the next, below which an item is unsure
+_LEAST = 0.05  # of a membership, from which a third group is offered
+_UNCLEAR = 0.5  # the lead of the strongest membership below which an item is unclear
+_MOST_WORDS = 6  # of a group
+_MOST_TRAITS = 4
+_VOCABULARY = 3000
+_FEWEST = 2  # items that a word must occur in
+_LIFT = 1.3  # how much more often a typical word occurs in its group than anywhere
+_COMMON = 0.08  # of a group's items that a typical word is in
+_APART = 0.3  # standard deviations between a group's mean and that of all items
+_CATEGORIES = 30  # values from which a column of words is no category
+_TOKEN = re.compile(r"[^\W\d_]{3,}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trait:
+    """A number that sets a group apart: its mean, and where that lies."""
+
+    name: str
+    value: str
+    place: float  # between the smallest and the largest, 0 to 1
+    overall: float  # the same of all items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """What is typical of a group, the most typical first."""
+
+    words: tuple[str, ...]
+    traits: tuple[Trait, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupView:
-    """A group's card."""
+    """A group of a result."""
 
-    number: int  # its column
-    group: int  # its number for ever
-    name: str
+    group: Group
     color: str
-    size: float  # the sum of all memberships: items, in parts
+    size: float  # the sum of all memberships
     spread: float  # how far that may be off, if all errors point one way
     share: float  # of all items
     strip: str
@@ -53,61 +78,136 @@ class GroupView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """An item between groups that nobody was asked about."""
+    """An item between groups without an answer."""
 
     item: Item
-    choices: tuple[tuple[int, str, str, float], ...]  # number, name, colour and membership
+    choices: tuple[tuple[GroupView, float], ...]  # with its memberships
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
     """Items that belong to none of the groups."""
 
-    size: float  # the sum of what is unassigned of all items
     count: int  # items that belong to none of the groups more than to any of them
     items: tuple[tuple[Item, float], ...]  # some of these, with their probability
 
 
-def asked_rows(session: Session) -> Rows:
-    """Rows that anybody answered a question about."""
-    numbers = {each.question for each in session.history() if each.kind != "skip"}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """A group, an item's membership in it, and the evidence for that."""
+
+    name: str
+    color: str
+    value: float
+    distance: float | None
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """An item's memberships, and the answers about it."""
+
+    summary: str
+    reasons: tuple[Reason, ...]
+    similar: tuple[str, ...]  # answers about the item as a whole, or beside others
+
+
+class Profiles:
+    """Reads the items once, and describes the groups of any memberships."""
+
+    def __init__(self, session: Session, n: int) -> None:
+        self.n_items = n
+        items, columns = sample(session, n)
+        self.rows = [item.row for item in items]
+        self._names, self._numbers = _numbers(columns, len(items))
+        features = session.config.feature_names
+        if not self._names and features:  # only pictures are shown: the features behind them
+            X = np.asarray(session.rows.matrix[self.rows], dtype=np.float64)
+            if session.config.units is not None:
+                middle, width = np.array(session.config.units)
+                X = X * width + middle
+            self._names, self._numbers = list(features), X
+        tokens = [{word.casefold() for word in _TOKEN.findall(item.text or "")} for item in items]
+        _add_categories(tokens, {name: columns[name] for name in columns.keys() - {*self._names}})
+        self._words, self._has = _incidence(tokens)
+
+    def of(self, memberships: Floats) -> list[Profile]:
+        """The profile of each group."""
+        U = memberships[self.rows]
+        sizes = np.maximum(U.sum(axis=0), 1e-12)
+        return [
+            Profile(words=self._typical_words(U[:, j] / sizes[j], sizes[j]),
+                    traits=self._traits(U[:, j] / sizes[j]))
+            for j in range(U.shape[1])
+        ]  # fmt: skip
+
+    def _typical_words(self, weights: Floats, size: float) -> tuple[str, ...]:
+        """Words that are in many of the group's items, and in few others."""
+        if not self._words:
+            return ()
+        within, overall = weights @ self._has, self._has.mean(axis=0)
+        score = within * np.log(np.maximum(within, 1e-12) / overall)
+        typical = within > _LIFT * overall
+        typical &= (within >= _COMMON) & (within * size >= _FEWEST - 0.5)
+        order = np.argsort(-score, kind="stable")
+        return tuple(self._words[place] for place in order if typical[place])[:_MOST_WORDS]
+
+    def _traits(self, weights: Floats) -> tuple[Trait, ...]:
+        """Numbers whose mean in the group differs from that of all items."""
+        traits = []
+        for name, column in zip(self._names, self._numbers.T, strict=True):
+            known = np.isfinite(column)
+            values, shares = column[known], weights[known]
+            low, high = values.min(), values.max()
+            if high <= low or shares.sum() <= 0.0:
+                continue
+            mean, overall = float(shares @ values / shares.sum()), float(values.mean())
+            gap = abs(mean - overall) / values.std()
+            if gap >= _APART:
+                trait = Trait(
+                    name=name, value=f"{mean:.3g}", place=(mean - low) / (high - low),
+                    overall=(overall - low) / (high - low),
+                )  # fmt: skip
+                traits.append((gap, trait))
+        traits.sort(key=lambda pair: -pair[0])
+        return tuple(trait for _, trait in traits[:_MOST_TRAITS])
+
+
+def answered_rows(session: Session) -> Rows:
+    """Rows that have an answer."""
+    numbers = {each.question for each in session.history.answers() if each.kind != "skip"}
     rows = {row for number in numbers if number for row in session.question(number).items}
     return np.array(sorted(rows), dtype=np.intp)
 
 
 def group_views(
-    session: Session, result: SessionResult, profiles: Profiles, asked: Rows
+    session: Session, result: SessionResult, profiles: Profiles, answered: Rows
 ) -> tuple[GroupView, ...]:
     """Every group, in the order of the result's columns."""
-    U = result.memberships
-    colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, asked)
-    profile, numbers = profiles.of(U), [group.number for group in session.groups]
-    own = strongest_clusters(U)
-    own[_unsure_rows(session)] = -1
-    suggested = _suggested(result.cluster_names, profile)
-    found = []
-    for j, name in enumerate(result.cluster_names):
-        mine = np.flatnonzero(own == j)  # neither what belongs elsewhere nor what nobody could say
-        found.append(
+    U, names = result.memberships, result.cluster_names
+    colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
+    profile, groups = profiles.of(U), list(session.groups)
+    strongest = strongest_clusters(U)
+    strongest[_unsure_rows(session)] = -1  # nobody could say where they belong
+    suggested = _suggested_names(names, profile)
+    views = []
+    for j, name in enumerate(names):
+        number = groups[j].number if j < len(groups) else j
+        rows = _typical_rows(session, result, j, np.flatnonzero(strongest == j))
+        views.append(
             GroupView(
-                number=j,
-                group=numbers[j] if j < len(numbers) else j,
-                name=name,
+                group=Group(number=number, name=name),
                 color=colors[j],
                 size=float(U[:, j].sum()),
                 spread=float(spreads[j]),
                 share=float(U[:, j].mean()),
                 strip=drawn[j],
                 profile=profile[j],
-                typical=tuple(
-                    (session.item(row), float(U[row, j]))
-                    for row in _typical(session, result, j, mine)
-                    if result.basis != "nothing"
-                ),
+                typical=tuple((session.item(row), float(U[row, j])) for row in rows),
                 suggested=suggested[j],
             )
         )
-    return tuple(found)
+    return tuple(views)
 
 
 def outside_of(session: Session, result: SessionResult) -> Outside | None:
@@ -117,132 +217,191 @@ def outside_of(session: Session, result: SessionResult) -> Outside | None:
     if unassigned is None or not len(rows):
         return None
     best = rows[np.argsort(-unassigned[rows], kind="stable")][:_OUTSIDE]
-    return Outside(
-        size=float(unassigned.sum()),
-        count=len(rows),
-        items=tuple((session.item(row), float(unassigned[row])) for row in best.tolist()),
-    )
+    items = tuple((session.item(row), float(unassigned[row])) for row in best.tolist())
+    return Outside(count=len(rows), items=items)
+
+
+def reviews(
+    session: Session, result: SessionResult, groups: Sequence[GroupView], answered: Rows
+) -> tuple[Review, ...]:
+    """The items most evenly between groups, of those without an answer."""
+    U = result.memberships
+    if U.shape[1] < 2 or result.basis == "nothing":
+        return ()
+    second, first = np.sort(U, axis=1)[:, -2:].T
+    leads = first - second
+    leads[answered] = np.inf
+    rows = np.argsort(leads, kind="stable")[:_REVIEWED]
+    views = []
+    for row in rows[leads[rows] < _UNCLEAR].tolist():
+        order = np.argsort(-U[row], kind="stable")[:_CHOICES]
+        choices = tuple(
+            (groups[j], float(U[row, j]))
+            for place, j in enumerate(order)
+            if place < 2 or U[row, j] >= _LEAST
+        )
+        views.append(Review(item=session.item(row), choices=choices))
+    return tuple(views)
+
+
+def explain_item(
+    session: Session, row: int, result: SessionResult, *, annotator: str | None = None
+) -> Explanation | None:
+    """An item's memberships with the answers and distances behind them.
+
+    Answers are those of one annotator, or of all. None for an item that was added since the result
+    was computed.
+    """
+    if row >= len(result.memberships):
+        return None
+    by_cluster: dict[int, list[str]] = {}
+    own, similar = [], []
+    n_answers, is_placed = 0, False
+    for receipt in session.history.answers():
+        if receipt.kind == "skip" or receipt.question is None:
+            continue
+        question = session.question(receipt.question)
+        if row not in question.items:
+            continue
+        n_answers += 1
+        is_placed |= question.kind in ("group", "membership")
+        if annotator not in (None, receipt.annotator):
+            continue
+        value = describe(receipt.value, session.groups.all_names, question.kind)
+        text = f"{receipt.annotator} answered “{value}”"
+        if question.kind == "group":
+            own.append(f"{text}.")
+        elif question.cluster is not None:
+            by_cluster.setdefault(question.cluster, []).append(text)
+        elif question.kind == "relative":
+            one, left, right = (session.item(other).label for other in question.items)
+            similar.append(f"{one} between {left} on the left and {right}: {text}.")
+        else:
+            others = [session.item(other).label for other in question.items if other != row]
+            similar.append(f"With {' and '.join(others)}: {text}.")
+    memberships, names = result.memberships[row], result.cluster_names
+    distances = _distances(session, row, result)
+    groups = list(session.groups)
+    reasons = [
+        Reason(
+            name=name, color=color, value=float(memberships[j]),
+            distance=None if distances is None else float(distances[j]),
+            answers=tuple(by_cluster.get(groups[j].number if j < len(groups) else j, ())),
+        )
+        for j, (name, color) in enumerate(zip(names, colors_of(len(names)), strict=True))
+    ]  # fmt: skip
+    if is_placed:
+        summary = "People placed this item themselves; what they answered stands."
+    elif n_answers:
+        summary = "People compared this item with others; its memberships follow from that."
+    elif result.basis == "nothing":
+        summary = "No answers yet: the groups have only names."
+    elif distances is None:
+        summary = "Nobody was asked about this item; it goes where others like it went."
+    else:
+        summary = (
+            "Nobody was asked about this item. It lies nearest to the centre of "
+            f"{names[int(np.argmin(distances))]}, and answers about others taught how membership "
+            "falls with distance."
+        )
+    reasons.sort(key=lambda reason: -reason.value)
+    return Explanation(summary=summary, reasons=tuple(reasons), similar=(*own, *similar))
 
 
 def _unsure_rows(session: Session) -> list[int]:
     """Items of which people could not say where they belong, and nobody could."""
-    history = [each for each in session.history() if each.question and each.kind != "skip"]
-    known = {each.question for each in history if each.value is not None}
-    unsure = {each.question for each in history} - known
+    answers = [each for each in session.history.answers() if each.kind != "skip"]
+    known = {each.question for each in answers if each.value is not None}
+    unsure = {each.question for each in answers} - known
     return [row for number in unsure if number for row in session.question(number).items]
 
 
-def reviews(
-    session: Session, result: SessionResult, groups: tuple[GroupView, ...], asked: Rows
-) -> tuple[Review, ...]:
-    """The items that lie most evenly between groups, of those that nobody was asked about."""
-    U = result.memberships
-    if U.shape[1] < 2 or result.basis == "nothing":
-        return ()
-    two = np.sort(U, axis=1)[:, -2:]
-    gaps = two[:, 1] - two[:, 0]
-    gaps[asked] = np.inf
-    rows = np.argsort(gaps, kind="stable")[:_REVIEWED]
-    found = []
-    for row in rows[gaps[rows] < _UNSURE].tolist():
-        order = np.argsort(-U[row], kind="stable")[:_CHOICES]
-        found.append(
-            Review(
-                item=session.item(row),
-                choices=tuple(
-                    (groups[j].group, groups[j].name, groups[j].color, float(U[row, j]))
-                    for place, j in enumerate(order)
-                    if place < 2 or U[row, j] >= _SOME
-                ),
-            )
-        )
-    return tuple(found)
-
-
-def _suggested(names: Sequence[str], profiles: Sequence[Profile]) -> list[str | None]:
+def _suggested_names(names: Sequence[str], profiles: Sequence[Profile]) -> list[str | None]:
     """Names of two typical words each, all different, for groups that nobody named."""
     taken = {name.casefold() for name in names} | {RESERVED}
-    found: list[str | None] = []
+    suggested: list[str | None] = []
     for name, profile in zip(names, profiles, strict=True):
         words = [word.rpartition(": ")[2] for word in profile.words]
-        listed = [" and ".join(pair) for pair in itertools.combinations(words, min(2, len(words)))]
-        free = [each for each in listed if each and each.casefold() not in taken]
-        unnamed = _UNNAMED.fullmatch(name) is not None
-        found.append(free[0].capitalize() if unnamed and free else None)
-        taken |= {each.casefold() for each in free[:1]}
-    return found
+        pairs = [" and ".join(pair) for pair in itertools.combinations(words, min(2, len(words)))]
+        new = [pair for pair in pairs if pair and pair.casefold() not in taken][:1]
+        is_unnamed = _UNNAMED.fullmatch(name) is not None
+        suggested.append(new[0].capitalize() if is_unnamed and new else None)
+        taken |= {each.casefold() for each in new}
+    return suggested
 
 
-def _typical(session: Session, result: SessionResult, j: int, mine: Rows) -> list[int]:
+def _typical_rows(session: Session, result: SessionResult, j: int, mine: Rows) -> list[int]:
     """Items that show best what a group is: of those that belong to it most, the most central."""
+    if result.basis == "nothing":
+        return []
     values, X = result.memberships[mine, j], session.rows.base
-    order = np.argsort(-values, kind="stable")[:_LOOKED_AT]
+    order = np.argsort(-values, kind="stable")[:_CANDIDATES]
     rows, center = mine[order], result.clustering.centers[j]
-    gaps = np.full(len(rows), np.inf)
-    first = rows < len(X)  # not added since
+    distances = np.full(len(rows), np.inf)
+    known = rows < len(X)  # not added since
     if np.isfinite(center).all():
-        gaps[first] = np.linalg.norm(np.asarray(X[rows[first]], dtype=np.float64) - center, axis=1)
-    best = np.lexsort((gaps, -np.round(values[order], 1)))[:_TYPICAL]
-    found: list[int] = rows[best].tolist()
-    return found
+        gaps = np.asarray(X[rows[known]], dtype=np.float64) - center
+        distances[known] = np.linalg.norm(gaps, axis=1)
+    best = np.lexsort((distances, -np.round(values[order], 1)))[:_TYPICAL]
+    typical: list[int] = rows[best].tolist()
+    return typical
 
 
-def _spreads(result: SessionResult, asked: Rows) -> Floats:
+def _spreads(result: SessionResult, answered: Rows) -> Floats:
     """How far each group's size may be off.
 
-    The estimated error of a membership, summed over the items that nobody was asked about; it is
+    The estimated error of a membership, summed over the items without an answer; it is
     taken to lie where memberships are between 0 and 1.
     """
-    U = np.delete(result.memberships, asked, axis=0)
+    U = np.delete(result.memberships, answered, axis=0)
     error = result.clustering.diagnostics.estimated_error
     if error is None or not len(U):
         return np.zeros(result.memberships.shape[1])
-    doubt = np.sqrt(np.clip(U * (1.0 - U), 0.0, None))
-    mean = float(doubt.mean())
-    each = doubt.sum(axis=0) / mean if mean > 1e-9 else np.full(U.shape[1], float(len(U)))
+    deviation = np.sqrt(np.clip(U * (1.0 - U), 0.0, None))
+    mean = float(deviation.mean())
+    each = deviation.sum(axis=0) / mean if mean > 1e-9 else np.full(U.shape[1], float(len(U)))
     spreads: Floats = np.minimum(error * each, result.memberships.shape[0])
     return spreads
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShapedGroup:
-    """A group on the page about groups."""
-
-    number: int
-    name: str
-    about: str  # what belongs there, in a line
-    color: str
-    examples: tuple[tuple[ItemView, bool], ...]  # with whether it is pinned
-    guessed: bool  # whether the examples are what the program guesses
-    placed: tuple[ItemView, ...]  # items that somebody placed in it, the newest first
+def _distances(session: Session, row: int, result: SessionResult) -> Floats | None:
+    """How far an item is from the centres; None for one added later, or where there are none."""
+    centers = result.clustering.centers
+    is_known = row < len(session.rows.base) and bool(np.isfinite(centers).all())
+    if result.basis == "nothing" or not is_known:
+        return None
+    distances: Floats = np.linalg.norm(session.rows.base[row] - centers, axis=1)
+    return distances
 
 
-def group_page_of(session: Session, cards: Cards, annotator: str) -> list[ShapedGroup]:
-    """Every group with its examples and what this person placed in it."""
-    groups = session.groups
-    placed: dict[int | None, list[int]] = {group.number: [] for group in groups}
-    for receipt in reversed(session.history(annotator=annotator)):
-        if not isinstance(receipt.value, tuple) or receipt.question is None:
-            continue
-        most = max(range(len(receipt.value)), key=receipt.value.__getitem__)
-        mine = placed.get(session.group_number(most))
-        if mine is not None and receipt.value[most] > _MOST and len(mine) < _PLACED:
-            mine.append(session.question(receipt.question).items[0])
-    found = []
-    for group, color in zip(groups, colors_of(len(groups)), strict=True):
-        pinned = set(session.pinned(group.number))
-        n = max(_EXAMPLES, len(pinned))
-        placed_rows = session.exemplars(group.number, n=n, placed_only=True)
-        rows = placed_rows or session.exemplars(group.number, n=n)
-        found.append(
-            ShapedGroup(
-                number=group.number,
-                name=group.name,
-                about=group.description,
-                color=color,
-                examples=tuple((cards.item(row), row in pinned) for row in rows),
-                guessed=not placed_rows and bool(rows),
-                placed=tuple(cards.item(row) for row in dict.fromkeys(placed[group.number])),
-            )
-        )
-    return found
+def _numbers(columns: dict[str, list[Any]], n: int) -> tuple[list[str], Floats]:
+    """Columns that are numbers, NaN where one is missing."""
+    names = [
+        name
+        for name, column in columns.items()
+        if name.casefold() != "id"
+        and any(value is not None for value in column)
+        and all(value is None or is_number(value) for value in column)
+    ]
+    rows = [[math.nan if value is None else float(value) for value in columns[n]] for n in names]
+    return names, np.array(rows, dtype=np.float64).T.reshape(n, len(names))
+
+
+def _add_categories(tokens: list[set[str]], columns: dict[str, list[Any]]) -> None:
+    """Take values of columns with few different ones for words."""
+    for name, column in columns.items():
+        if 2 <= len(set(column)) <= _CATEGORIES:
+            for words, value in zip(tokens, column, strict=True):
+                words |= set() if value is None else {f"{name}: {value}"}
+
+
+def _incidence(tokens: list[set[str]]) -> tuple[list[str], Floats]:
+    """Words, and which items contain them."""
+    counts = Counter(word for words in tokens for word in words)
+    common = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[:_VOCABULARY]
+    words = [word for word, count in common if count >= _FEWEST]
+    places = {word: column for column, word in enumerate(words)}
+    has = np.zeros((len(tokens), len(words)))
+    for row, mine in enumerate(tokens):
+        has[row, [places[word] for word in mine if word in places]] = 1.0
+    return words, has

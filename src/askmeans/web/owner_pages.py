@@ -1,4 +1,4 @@
-"""What is done with a session: groups shaped, items decided, options, people invited."""
+"""What owners do: shape groups, decide items, set options, invite people."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -7,194 +7,217 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
 from askmeans.queries import ME
-from askmeans.sessions.changes import OPTIONS
-from askmeans.sessions.invites import ROLES
-from askmeans.web.context import AppContext, said_at
+from askmeans.sessions.people import ROLES
+from askmeans.sessions.settings import OPTIONS
+from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
-from askmeans.web.group_views import group_page_of
 
 __all__ = ["add_owner"]
 
 _PLACES = frozenset({"/", "/groups", "/results", "/invites"})  # where a form may lead back to
+_EXAMPLES = 6  # of a group
+_PLACED = 60  # items of a group that can be split off
+_CHANGES = 20  # that are listed
 
-Work = Callable[[Form, str], str]  # what somebody wants; it says what was done
-Does = Callable[..., Callable[[Work], None]]
+Work = Callable[[Form, str], str]  # what a form asks for; returns a sentence about it
+AddForm = Callable[..., Callable[[Work], None]]
 
 
 def add_owner(router: APIRouter, context: AppContext) -> None:
     """Everything that is not answering."""
 
-    def does(path: str, back: str = "/results") -> Callable[[Work], None]:
-        """Add a form that does something, and leads back with a sentence about it."""
+    def form_at(path: str, back: str = "/results") -> Callable[[Work], None]:
+        """Add a form that leads back with a sentence about what was done."""
 
         def add(work: Work) -> None:
             @router.post(path)
             def done(request: Request, form: SentForm) -> Response:
-                context.check_mark(form)
+                context.check_form(form)
                 annotator, place = annotator_of(request), form.get("back") or back
                 if place not in _PLACES:
                     raise HTTPException(422, INCOMPLETE)
                 text, status = context.attempt(lambda: work(form, annotator or ME))
                 if is_script(request) and annotator is not None:
                     return context.go_on(request, annotator, text, status)
-                return said_at(place, text, failed=status >= 400)
+                return redirect(place, text, failed=status >= 400)
 
         return add
 
-    _add_groups(router, context, does)
-    _add_items(context, does)
-    _add_options(router, context, does)
-    _add_invitations(router, context, does)
+    _add_groups(router, context, form_at)
+    _add_items(context, form_at)
+    _add_settings(router, context, form_at)
+    _add_invitations(router, context, form_at)
 
 
-def _add_groups(router: APIRouter, context: AppContext, does: Does) -> None:
-    """Names, new groups, merges, parts split off, changes taken back."""
-    session = context.session
+def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
+    """Names, new groups, merges, splits, changes taken back."""
+    session, groups, cards = context.session, context.session.groups, context.cards
 
     @router.get("/groups")
-    def groups(request: Request) -> Response:
-        who = annotator_of(request) or ME
+    def group_page(request: Request) -> Response:
+        placed = _placed_by(context, annotator_of(request) or ME)
+        shown = []
+        for tile in cards.tiles():
+            number = tile.group.number
+            pinned = set(groups.pinned(number))
+            rows, is_guess = cards.examples(number, max(_EXAMPLES, len(pinned)))
+            shown.append({
+                "group": tile.group,
+                "color": tile.color,
+                "examples": [(cards.item(row), row in pinned) for row in rows],
+                "is_guess": is_guess,
+                "placed": [cards.item(row) for row in placed.get(number, ())],
+            })  # fmt: skip
         return context.page(
-            request, "groups.html", groups=group_page_of(session, context.assignments.cards, who),
-            changes=session.changes()[-20:][::-1], options=session.options,
-            budget=session.status().budget,
-            can_group=session.can_regroup, can_merge=session.config.ask == "group",
+            request, "groups.html", groups=shown, options=session.settings.options,
+            changes=session.history.changes()[-_CHANGES:][::-1], budget=session.status().budget,
+            can_change=groups.can_change, can_merge=session.config.ask == "group",
         )  # fmt: skip
 
-    @does("/rename")
-    def renamed(form: Form, who: str) -> str:
-        group, name, about = form.integer("cluster"), form.group_name(), form.get("about")
-        before = next((each for each in session.groups if each.number == group), None)
-        told = f"The group is called {name} now."
+    @form_at("/rename")
+    def rename(form: Form, who: str) -> str:
+        number, name, about = form.integer("cluster"), form.group_name(), form.get("about")
+        before = next((group for group in groups if group.number == number), None)
+        text = f"The group is called {name} now."
         if before is None or before.name != name or about is None:
-            session.rename(group, name, annotator=who)
+            groups.rename(number, name, annotator=who)
         if before is not None and about is not None and about.strip() != before.description:
-            session.describe(group, about.strip(), annotator=who)
-            told += " What belongs there is saved."
-        return told
+            groups.describe(number, about.strip(), annotator=who)
+            text += " What belongs there is saved."
+        return text
 
-    @does("/names")
-    def named(form: Form, who: str) -> str:
-        """Several groups get their names at once."""
-        told = form.numbered("name-")
-        for number, name in told.items():
-            session.rename(number, name, annotator=who)
-        return f"{len(told)} groups have names now."
+    @form_at("/names")
+    def rename_several(form: Form, who: str) -> str:
+        names = form.numbered("name-")
+        for number, name in names.items():
+            groups.rename(number, name, annotator=who)
+        return f"{len(names)} groups have names now."
 
-    @does("/groups")
-    def added(form: Form, who: str) -> str:
+    @form_at("/groups")
+    def add(form: Form, who: str) -> str:
         name = form.group_name()
-        session.add_group(name, annotator=who)
+        groups.add(name, annotator=who)
         return f"There is a group {name} now."
 
-    @does("/merge")
-    def merged(form: Form, who: str) -> str:
-        session.merge_groups(form.integer("into"), form.integer("group"), annotator=who)
+    @form_at("/merge")
+    def merge(form: Form, who: str) -> str:
+        groups.merge(form.integer("into"), form.integer("group"), annotator=who)
         return "The two groups are one now."
 
-    @does("/remove")
-    def removed(form: Form, who: str) -> str:
-        """A group is there no more."""
-        group = form.integer("group")
-        name = next((each.name for each in session.groups if each.number == group), "")
-        session.remove_group(group, annotator=who)
+    @form_at("/remove")
+    def remove(form: Form, who: str) -> str:
+        number = form.integer("group")
+        name = next((group.name for group in groups if group.number == number), "")
+        groups.remove(number, annotator=who)
         return (
             f"The group {name} is removed: what was put there is in none of the groups now. "
             "“Take back” under Changes brings it back."
         )
 
-    @does("/split")
+    @form_at("/split")
     def split(form: Form, who: str) -> str:
-        """Some items that were placed in a group become a group of their own."""
         rows = list(form.numbered("row-"))
         for row in rows:
             context.check_row(row)
         name = form.group_name()
-        session.split_off(name, rows, annotator=who)
+        groups.split(form.integer("group"), rows, name, annotator=who)
         moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
         return f"{moved} in the new group {name} now."
 
-    @does("/take-back")
-    def taken(form: Form, who: str) -> str:
-        session.take_back(form.integer("event"), annotator=who)
+    @form_at("/take-back")
+    def take_back(form: Form, who: str) -> str:
+        session.history.take_back(form.integer("event"), annotator=who)
         return "Taken back."
 
 
-def _add_items(context: AppContext, does: Does) -> None:
-    """Examples, items of one's own choice, and one answer in the place of several that differ."""
+def _placed_by(context: AppContext, annotator: str) -> dict[int | None, list[int]]:
+    """Rows that an annotator placed in each group, the newest first."""
+    session = context.session
+    placed: dict[int | None, list[int]] = {}
+    for receipt in reversed(session.history.answers(annotator=annotator)):
+        if isinstance(receipt.value, tuple) and receipt.question is not None:
+            most = max(range(len(receipt.value)), key=receipt.value.__getitem__)
+            if receipt.value[most] > 0.5:
+                row = session.question(receipt.question).items[0]
+                placed.setdefault(session.groups.find(most), []).append(row)
+    return {group: list(dict.fromkeys(rows[:_PLACED])) for group, rows in placed.items()}
+
+
+def _add_items(context: AppContext, form_at: AddForm) -> None:
+    """Examples, items of one's own choice, and decisions where people disagree."""
     session = context.session
 
-    @does("/pin")
-    def pinned(form: Form, who: str) -> str:
-        row, on = form.integer("row"), not form.get("off")
+    @form_at("/pin")
+    def pin(form: Form, who: str) -> str:
+        row, is_on = form.integer("row"), not form.get("off")
         context.check_row(row)
-        session.pin(form.integer("group"), row, on=on, annotator=who)
-        return f"{session.item(row).label} is {'an' if on else 'no longer a pinned'} example."
+        change = session.groups.pin if is_on else session.groups.unpin
+        change(form.integer("group"), row, annotator=who)
+        return f"{session.item(row).label} is {'an' if is_on else 'no longer a pinned'} example."
 
-    @does("/review")
-    def reviewed(form: Form, who: str) -> str:
+    @form_at("/review")
+    def review(form: Form, who: str) -> str:
         row, value = form.integer("row"), form.value()
         context.check_row(row)
-        question = session.add_question("group", (row,), annotator=who)
-        return context.assignments.decide(question, who, value)
+        return context.assignments.decide(row, who, value)
 
-    @does("/adjudicate")
-    def decided(form: Form, who: str) -> str:
-        back = form.get("value") == "back"
-        value = None if back else form.value()
-        session.adjudicate(form.integer("question"), value, annotator=who)
-        return "Taken back." if back else "Decided."
+    @form_at("/adjudicate")
+    def adjudicate(form: Form, who: str) -> str:
+        is_back = form.get("value") == "back"
+        value = None if is_back else form.value()
+        session.people.adjudicate(form.integer("question"), value, annotator=who)
+        return "Taken back." if is_back else "Decided."
 
 
-def _add_options(router: APIRouter, context: AppContext, does: Does) -> None:
+def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
     """The owner's options, a pause, the budget, and what is good enough."""
-    session = context.session
+    settings = context.session.settings
 
-    @does("/options")
-    def decided(form: Form, who: str) -> str:
-        before = session.options
+    @form_at("/options")
+    def set_options(form: Form, who: str) -> str:
+        before = settings.options
         for name, kind in OPTIONS.items():
-            if kind not in (str, bool):
-                continue  # not on this page
-            told = (form.get(name) or "").strip().replace("\r\n", "\n")
-            value = bool(told) if kind is bool else told
-            if value != before[name]:
-                session.set_option(name, value, annotator=who)
+            if kind in (str, bool):  # others are not on this page
+                text = (form.get(name) or "").strip().replace("\r\n", "\n")
+                value = bool(text) if kind is bool else text
+                if value != before[name]:
+                    settings.set_option(name, value, annotator=who)
         return "Saved."
 
     @router.post("/pause")
     def pause(request: Request, form: SentForm) -> Response:
-        context.check_mark(form)
-        off = bool(form.get("off"))
-        (session.resume if off else session.pause)(annotator=annotator_of(request) or ME)
-        return RedirectResponse("/" if off else "/results", 303)
+        context.check_form(form)
+        is_off = bool(form.get("off"))
+        change = settings.resume if is_off else settings.pause
+        change(annotator=annotator_of(request) or ME)
+        return RedirectResponse("/" if is_off else "/results", 303)
 
-    @does("/budget", back="/")
-    def budget(form: Form, who: str) -> str:
+    @form_at("/budget", back="/")
+    def set_budget(form: Form, who: str) -> str:
         number = form.integer("n")
-        session.set_budget(number, annotator=who)
+        settings.set_budget(number, annotator=who)
         return f"The budget is {number} questions now."
 
-    @does("/good-enough", back="/groups")
-    def good_enough(form: Form, who: str) -> str:
+    @form_at("/good-enough", back="/groups")
+    def set_target(form: Form, who: str) -> str:
         """The share of wrong items to stop at; none where the field is empty."""
         percent = form.number("percent") if (form.get("percent") or "").strip() else 0.0
         if not 0.0 <= percent <= 100.0:
             raise HTTPException(422, "Type a number of percent from 0 to 100.")
-        session.set_option("good_enough", percent / 100.0, annotator=who)
+        settings.set_option("good_enough", percent / 100.0, annotator=who)
         if not percent:
             return "Saved: by its own rule the session decides when it is good enough."
         return f"Saved: it is good enough with fewer than {percent:.3g} % in the wrong group."
 
 
-def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None:
-    """Who could come in, links for others, and links that end."""
-    session = context.session
+def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
+    """The links there are, links for others, and links that end."""
+    people = context.session.people
 
-    def page(request: Request, link: str = "", whom: str = "") -> Response:
-        found = [(one, _time(one.until), _time(one.used)) for one in session.invites()]
+    def page(request: Request, link: str = "", name: str = "") -> Response:
+        invites = [(each, _minute(each.until), _minute(each.used)) for each in people.invites()]
         return context.page(
-            request, "invites.html", invites=found[::-1], link=link, whom=whom, roles=ROLES
+            request, "invites.html", invites=invites[::-1], link=link, name=name, roles=ROLES
         )
 
     @router.get("/invites")
@@ -203,23 +226,23 @@ def _add_invitations(router: APIRouter, context: AppContext, does: Does) -> None
 
     @router.post("/invite")
     def invite(request: Request, form: SentForm) -> Response:
-        """The link is in this reply only: not in an address, a cookie or the database."""
-        context.check_mark(form)
-        whom, role, days = form.text("name"), form.text("role"), form.number("days")
+        """The link is in this response only: not in an address, a cookie or the database."""
+        context.check_form(form)
+        name, role, days = form.text("name"), form.text("role"), form.number("days")
         who = annotator_of(request) or ME
-        told, status = context.attempt(
-            lambda: session.invite(whom, role=role, days=days, annotator=who)  # type: ignore[arg-type]  # it is checked
+        text, status = context.attempt(
+            lambda: people.invite(name, role=role, days=days, annotator=who)  # type: ignore[arg-type]  # it is checked
         )
         if status >= 400:
-            return said_at("/invites", told, failed=True)
-        return page(request, f"{request.base_url}?token={told}", whom)
+            return redirect("/invites", text, failed=True)
+        return page(request, f"{request.base_url}?token={text}", name)
 
-    @does("/revoke", back="/invites")
-    def revoked(form: Form, who: str) -> str:
-        (ended,) = session.revoke(form.integer("number"), annotator=who)
+    @form_at("/revoke", back="/invites")
+    def revoke(form: Form, who: str) -> str:
+        (ended,) = people.revoke(form.integer("number"), annotator=who)
         return f"{ended.name} cannot come in by this link any more."
 
 
-def _time(at: float | None) -> str:
+def _minute(at: float | None) -> str:
     """A time, to the minute."""
     return "never" if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"

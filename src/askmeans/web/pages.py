@@ -1,23 +1,25 @@
-"""The pages: every form is sent and answered by a redirect; a script may ask for the part alone."""
+"""The answering pages: a form leads to a redirect, a script asks for the part that changes."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from askmeans.sessions import Receipt, Session
-from askmeans.web.cards import practice_card, practice_items
-from askmeans.web.context import AppContext, said_at
-from askmeans.web.explaining import worked_example
+from askmeans.sessions import Session
+from askmeans.spec import SIMILARITIES
+from askmeans.web.cards import describe_fully
+from askmeans.web.context import AppContext, redirect, scale_of
 from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.owner_pages import add_owner
-from askmeans.web.result_pages import add_files, add_results
-from askmeans.web.scale import say_fully
+from askmeans.web.result_pages import add_results
 from askmeans.web.signin import add_signin
 
-__all__ = ["make_router"]
+__all__ = ["make_router", "worked_example"]
 
 _HISTORY = 200  # answers on one page
+_SAMPLE = 500  # items among which the worked example is chosen
 _TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
 
 Number = Annotated[int | None, Query(ge=1, le=2**53)]
@@ -30,7 +32,6 @@ def make_router(context: AppContext) -> APIRouter:
     _add_person(router, context)
     add_signin(router, context)
     add_results(router, context)
-    add_files(router, context)
     add_owner(router, context)
     return router
 
@@ -54,19 +55,19 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         if is_new and not context.is_owner(request):
             raise HTTPException(403, "Only owners of the session add groups. Ask one of them.")
         value = None if is_new else form.value()
-        timed = form.get("shown") is not None and not is_script(request)
-        if timed and assignments.is_too_quick(form.number("shown")):
+        is_timed = form.get("shown") is not None and not is_script(request)
+        if is_timed and assignments.is_too_quick(form.number("shown")):
             return context.go_on(request, annotator, _TOO_QUICK)
 
-        def give() -> str:
+        def save() -> str:
             question, key = form.integer("question"), form.text("key")
-            context.check_asked(request, question)
+            context.check_assigned(request, question)
             if is_new:
                 return assignments.into_new_group(question, annotator, key, form.group_name())
             move = assignments.change if form.get("change") else assignments.give
             return move(question, annotator, key, value)
 
-        return context.go_on(request, annotator, *context.attempt(give))
+        return context.go_on(request, annotator, *context.attempt(save))
 
     @router.post("/undo")
     @context.in_turn
@@ -77,14 +78,15 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         if question is None and event is not None and not context.is_owner(request):
             raise HTTPException(403, "Only owners of the session take groups back. Ask one.")
         key = form.text("key")
-        told = context.attempt(lambda: assignments.undo(annotator, key, question, event))
-        return context.go_on(request, annotator, *told)
+        outcome = context.attempt(lambda: assignments.undo(annotator, key, question, event))
+        return context.go_on(request, annotator, *outcome)
 
     @router.post("/stop")
     def stop(request: Request, form: SentForm) -> Response:
         context.session.leave(annotator=context.annotator_in(form))
         if not context.sees_results(request):
-            return said_at("/history", "Thank you. Your answers are saved; come back at any time.")
+            text = "Thank you. Your answers are saved; come back at any time."
+            return redirect("/history", text)
         return RedirectResponse("/results?stopped=1", 303)
 
     @router.post("/renew")
@@ -95,46 +97,59 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
 
     @router.post("/leave")
     def leave(form: SentForm) -> Response:
-        """A page was left: a beacon, whose reply nobody reads."""
+        """A page was left: a beacon, whose reply is not read."""
         assignments.leave(context.annotator_in(form), form.text("key"))
         return Response(status_code=204)
 
 
 def _add_person(router: APIRouter, context: AppContext) -> None:
     """Who answers, what they answered, and what answers mean."""
-    assignments = context.assignments
+    session, cards = context.session, context.cards
 
     @router.get("/name")
     def name_page(request: Request) -> Response:
-        return context.page(request, "name.html", people=list(context.session.status().people))
+        return context.page(request, "name.html", people=list(session.status().people))
 
     @router.get("/welcome")
     def welcome(request: Request) -> Response:
-        """What this is for, what the groups are, and cards to practise on."""
-        session = context.session
+        """The purpose, the groups, and cards to practise on."""
         return context.page(
-            request, "welcome.html", options=session.options, practice=practice_items(session),
-            choices=assignments.cards.choices(()) if session.config.ask == "group" else (),
+            request, "welcome.html", options=session.settings.options,
+            n_practice=len(cards.practice_items()),
+            tiles=cards.tiles() if session.config.ask == "group" else (),
         )  # fmt: skip
 
     @router.get("/practice")
     def practice(request: Request, card: Number = 1) -> Response:
-        return _practice_page(context, request, card or 1, None)
+        return practice_page(request, card or 1, None)
 
     @router.post("/practice")
     def practised(request: Request, form: SentForm) -> Response:
-        """Feedback; nothing is kept."""
-        context.check_mark(form)
-        return _practice_page(context, request, form.integer("card"), form.value())
+        """Feedback; nothing is saved."""
+        context.check_form(form)
+        return practice_page(request, form.integer("card"), form.value())
+
+    def practice_page(request: Request, number: int, answer: int | None) -> Response:
+        card = cards.practice_card(number)
+        if card is None:
+            return RedirectResponse("/", 303)
+        chosen = next((t.group.name for t in card.tiles if t.group.number == answer), None)
+        return context.page(
+            request, "practice.html", card=card, chosen=chosen,
+            is_right=answer == card.group.number,
+        )  # fmt: skip
 
     @router.get("/history")
     def history(request: Request) -> Response:
-        receipts = context.session.history(annotator=annotator_of(request))
+        receipts = session.history.answers(annotator=annotator_of(request))
+        names = session.groups.all_names
         rows = [
             {
                 "receipt": receipt,
-                "label": assignments.cards.label(context.session.question(receipt.question)),
-                "said": _said(receipt, context.session),
+                "label": cards.label(session.question(receipt.question)),
+                "answer": "skipped"
+                if receipt.kind == "skip"
+                else describe_fully(receipt.value, session.config.ask, names),
             }
             for receipt in reversed(receipts[-_HISTORY:])
             if receipt.question is not None
@@ -143,24 +158,32 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/help")
     def help_page(request: Request) -> Response:
-        example = worked_example(context.session)
-        return context.page(request, "help.html", example=example, **context.scale)
+        example = worked_example(session)
+        return context.page(request, "help.html", example=example, **scale_of(session))
 
 
-def _said(receipt: Receipt, session: Session) -> str:
-    """What somebody answered, as the history tells it."""
-    if receipt.kind == "skip":
-        return "skipped"
-    return say_fully(receipt.value, session.config.ask, session.group_names)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """Items of the data that show the ends of the scale."""
+
+    one: str
+    near: str
+    far: str
+    group: str | None  # where people put the first
 
 
-def _practice_page(
-    context: AppContext, request: Request, number: int, answer: int | None
-) -> Response:
-    """A card to practise on, with what is to be said of an answer."""
-    session = context.session
-    card = practice_card(session, context.assignments.cards, number)
-    if card is None:
-        return RedirectResponse("/", 303)
-    told = next((c.name for c in card.choices if c.group == answer), None)
-    return context.page(request, "practice.html", card=card, told=told, right=answer == card.group)
+def worked_example(session: Session) -> Example:
+    """An item, the one nearest to it, and the one farthest from it."""
+    X = np.asarray(session.rows.base[:_SAMPLE], dtype=np.float64)
+    group = session.groups[0]
+    placed = session.exemplars(group.number, placed_only=True)
+    rows = placed or session.exemplars(group.number)
+    first = next((row for row in rows if row < len(X)), 0)
+    distances = np.linalg.norm(X - X[first], axis=1)
+    far = int(distances.argmax())
+    distances[first] = np.inf
+    one, near, far_label = (
+        session.item(row).label for row in (first, int(distances.argmin()), far)
+    )
+    is_named = session.config.ask not in SIMILARITIES and first in placed
+    return Example(one=one, near=near, far=far_label, group=group.name if is_named else None)

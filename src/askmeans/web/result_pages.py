@@ -1,67 +1,57 @@
-"""The results, why an item is where it is, one-click reviews, exports and images."""
+"""The results, why an item is where it is, files to take away, and pictures."""
 
 import re
 
 from fastapi import APIRouter, HTTPException, Request
-from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
-from askmeans._util.checks import whole_number
-from askmeans.sessions.display import IMAGE_TYPES
-from askmeans.sessions.store import thumbnails_of
-from askmeans.tables.thumbnails import thumbnail
+from askmeans._util.checks import parse_digits
 from askmeans.web.context import AppContext
-from askmeans.web.explaining import explain_item
-from askmeans.web.exporting import EXPORTS, export, pieces
+from askmeans.web.files import EXPORTS, export, picture, stream
 from askmeans.web.forms import annotator_of
+from askmeans.web.group_views import explain_item
 
-__all__ = ["add_files", "add_results"]
+__all__ = ["add_results"]
 
-# An SVG that is opened by itself is a document: it may do nothing, and is in no origin. A browser
-# keeps a picture for a while, for whoever is signed in: the same examples are on every card.
-_IMAGE_HEADERS = {
-    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-    "cache-control": "private, max-age=600",
-    "vary": "cookie",
-}
 _WAIT = 5.0  # seconds a page waits for the newest result before it shows the last
-_FOUND = 50  # items that a search lists
+_MATCHES = 50  # items that a search lists
 
 
 def add_results(router: APIRouter, context: AppContext) -> None:
-    """The result, and why an item is where it is."""
+    """The result, items, files and pictures."""
     session = context.session
-    can_decide = session.config.ask == "group" and not session.config.has_plan
+    can_decide = session.config.ask == "group"
 
     @router.get("/results")
     async def results(request: Request, stopped: bool = False) -> Response:
-        result_view = await context.newest_result(_WAIT)
-        annotator = annotator_of(request)
+        view = await context.newest_result(_WAIT)
+        annotator, is_owner = annotator_of(request), context.is_owner(request)
 
         def page() -> Response:
-            thanks = None
+            n_answers = None
             if stopped and annotator is not None:
-                told = session.history(annotator=annotator)
-                thanks = sum(receipt.kind != "skip" for receipt in told)
+                answers = session.history.answers(annotator=annotator)
+                n_answers = sum(receipt.kind != "skip" for receipt in answers)
             return context.page(
-                request, "results.html", result_view=result_view, thanks=thanks,
+                request, "results.html", result_view=view, n_answers=n_answers,
                 trouble=context.result_views.trouble, exports=EXPORTS,
-                can_decide=can_decide and context.is_owner(request),
-                can_group=session.can_regroup and context.is_owner(request),
+                can_decide=can_decide and is_owner,
+                can_change=session.groups.can_change and is_owner,
             )  # fmt: skip
 
-        return await context.aside(page)
+        return await context.in_background(page)
 
     @router.get("/results/part")
     async def part(request: Request) -> Response:
-        result_view = await context.aside(lambda: context.result_views.latest(0.0))
-        if result_view is None:
+        view = await context.in_background(lambda: context.result_views.latest(0.0))
+        if view is None:
             return Response(status_code=204)
-        headers = {"etag": result_view.tag, "cache-control": "no-cache"}
-        if request.headers.get("if-none-match") == result_view.tag:
+        headers = {"etag": view.tag, "cache-control": "no-cache"}
+        if request.headers.get("if-none-match") == view.tag:
             return Response(status_code=304, headers=headers)
-        return await context.aside(
+        return await context.in_background(
             lambda: context.page(
-                request, "result.html", headers=headers, result_view=result_view,
+                request, "result.html", headers=headers, result_view=view,
                 can_decide=can_decide and context.is_owner(request),
             )
         )  # fmt: skip
@@ -69,77 +59,61 @@ def add_results(router: APIRouter, context: AppContext) -> None:
     @router.get("/items/{row}")
     async def item(request: Request, row: int) -> Response:
         context.check_row(row)
-        result_view = await context.newest_result(_WAIT)
+        view = await context.newest_result(_WAIT)
 
         def page() -> Response:
-            whose = None if context.is_owner(request) else annotator_of(request)
-            why = explain_item(context.session, row, result_view, whose=whose)
-            return context.page(
-                request, "item.html", item=context.assignments.cards.item(row), why=why
-            )
+            annotator = None if context.is_owner(request) else annotator_of(request)
+            why = view and explain_item(session, row, view.result, annotator=annotator)
+            return context.page(request, "item.html", item=context.cards.item(row), why=why)
 
-        return await context.aside(page)
+        return await context.in_background(page)
 
     @router.get("/find")
     def find(request: Request, q: str = "") -> Response:
         """The item of a name, or else of a row number, or else those with a part of it."""
-        rows = context.session.rows
-        ids = rows.ids()
-        wanted = q.strip()
+        ids, wanted = session.rows.ids(), q.strip()
         if q in ids or wanted in ids:
             return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
-        number = whole_number(wanted)
+        number = parse_digits(wanted)
         if number is not None and number < len(ids):
             return RedirectResponse(f"/items/{number}", 303)
-        found = rows.find(wanted) if wanted else []
-        if not found:
+        matches = session.rows.find(wanted) if wanted else []
+        if not matches:
             raise HTTPException(
                 404, f"No item has “{wanted[:80]}” in its name or its text. Try a part of it."
             )
-        if len(found) == 1:
-            return RedirectResponse(f"/items/{found[0]}", 303)
-        items = [context.session.item(row) for row in found[:_FOUND]]
-        return context.page(request, "found.html", wanted=wanted, items=items, count=len(found))
-
-
-def add_files(router: APIRouter, context: AppContext) -> None:
-    """What is taken away, and the session's images."""
+        if len(matches) == 1:
+            return RedirectResponse(f"/items/{matches[0]}", 303)
+        items = [session.item(row) for row in matches[:_MATCHES]]
+        return context.page(request, "found.html", wanted=wanted, items=items, count=len(matches))
 
     @router.get("/export/{file}")
     async def exports(file: str) -> Response:
         if file not in EXPORTS:
             raise HTTPException(404, "There is no such file. The results list those there are.")
-
-        result_view = None if file == "answers.csv" else await context.result_to_export()
+        view = None if file == "answers.csv" else await context.result_to_export()
 
         def body() -> bytes:
-            tag = str(context.session.last_event) if result_view is None else result_view.tag
-            result = None if result_view is None else result_view.result
-            return context.bodies.get(file, tag, lambda: export(context.session, file, result))
+            tag, result = str(session.history.last_event), None
+            if view is not None:
+                tag, result = view.tag, view.result
+            return context.responses.get(file, tag, lambda: export(session, file, result))
 
-        made = await context.aside(body)
         kind = "application/json" if file.endswith(".json") else "text/csv; charset=utf-8"
-        name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{context.session.name}.{file}")
-        headers = {
-            "content-disposition": f'attachment; filename="{name}"',
-            "content-length": str(len(made)),
-        }
-        return StreamingResponse(pieces(made), media_type=kind, headers=headers)
+        name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{session.name}.{file}")
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return stream(await context.in_background(body), kind, headers)
 
     @router.get("/image/{row}")
     def image(request: Request, row: int, small: bool = False) -> Response:
         context.check_shown(request, row)
         context.check_row(row)
-        path = context.session.rows.image_file(row)
-        if path is None:  # the same words whatever the reason: they tell nothing of other files
+        path = session.rows.image_file(row)
+        if path is None:  # the same words whatever the reason: they reveal nothing of other files
             raise HTTPException(404, f"Item {row} has no image in the session's folder.")
-        if small:
-            path = thumbnail(path, thumbnails_of(context.session.url))
-        found = FileResponse(
-            path, media_type=IMAGE_TYPES[path.suffix.lower()], headers=_IMAGE_HEADERS,
-            stat_result=path.stat(),
-        )  # fmt: skip
-        if request.headers.get("if-none-match") == found.headers["etag"]:
-            kept = ("etag", "cache-control", "vary")
-            return Response(status_code=304, headers={name: found.headers[name] for name in kept})
-        return found
+        response = picture(context.thumbnails.small(path) if small else path)
+        if request.headers.get("if-none-match") == response.headers["etag"]:
+            names = ("etag", "cache-control", "vary")
+            headers = {name: response.headers[name] for name in names}
+            return Response(status_code=304, headers=headers)
+        return response

@@ -1,46 +1,86 @@
-"""The result so far, computed aside: at most once for every event, and never by a request.
+"""The result so far, computed in a background thread: at most once for every event.
 
-Whoever asks gets the newest view there is, and sets a newer one going where events came since.
-All who wait wait for the same one, and hold no thread while they do.
+A request gets the newest view that is ready, and starts a newer one where events came since.
+All requests that wait for it wait for the same one, and hold no thread while they do.
 """
 
 import asyncio
 import math
+import statistics
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 
+from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansError
-from askmeans.sessions import Session, SessionResult, Status
-from askmeans.sessions.opinions import Agreement
+from askmeans.sessions import Item, Session, SessionResult, Status
+from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
+from askmeans.sessions.conflicts import describe as describe_conflict
+from askmeans.web.cards import describe
 from askmeans.web.drawing import Plane, error_curve, scatter
 from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
 from askmeans.web.group_views import (
     GroupView,
     Outside,
+    Profiles,
     Review,
-    asked_rows,
+    answered_rows,
     group_views,
     outside_of,
     reviews,
 )
-from askmeans.web.people import Contributor, Dispute, Doubt, disputes_of, doubts_of, people_of
-from askmeans.web.profiles import Profiles
 
-__all__ = ["ResultView", "ResultViews"]
+__all__ = ["Contradiction", "Contributor", "Dispute", "ResultView", "ResultViews",
+           "contradictions_of", "disputes_of", "people_of"]  # fmt: skip
 
-_NOW_AND_THEN = 10.0  # seconds after which people who answer get a newer estimate
-_LAST_WILL_DO = (TimeoutError, AskmeansError)  # and the page looks again
-_REST = 20.0  # times as long as the last took, so that answering is not slowed down
-_YIELD = 5.0  # the same where many people answer at once, whoever reads the results
+_GLANCE_SECONDS = 10.0  # after which people who answer get a newer estimate
+_USE_THE_LAST = (TimeoutError, AskmeansError)  # and the page looks again
+_GLANCE_REST = 20.0  # times as long as the last took, so that answers are not slowed down
+_BUSY_REST = 5.0  # the same where many people answer at once, whoever reads the results
+_BREAK = 120.0  # seconds after which somebody was away, not thinking
+_MOST_DISPUTES = 8
+_MOST_CONTRADICTIONS = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contributor:
+    """A person who answers."""
+
+    name: str
+    answers: int
+    unsure: int
+    seconds: float | None  # median time between answers; None where too few are known
+    alpha: float | None  # agreement with the others; None where it is not defined
+    gold: GoldScore | None  # their answers to gold questions
+    is_here: bool  # whether they hold a question now
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dispute:
+    """An item that people put into different groups."""
+
+    disagreement: Disagreement
+    item: Item
+    answers: tuple[tuple[str, str], ...]  # person, and answer in words
+    decision: str | None
+    groups: frozenset[int]  # that somebody named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """Answers that cannot all be right, in a sentence, and the items that they are about."""
+
+    text: str
+    items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultView:
-    """The result at an event."""
+    """The result at an event, as the page shows it."""
 
     event: int
     status: Status
@@ -52,7 +92,7 @@ class ResultView:
     agreement: Agreement
     disputes: tuple[Dispute, ...]
     outlook: Outlook | None
-    doubts: tuple[Doubt, ...]
+    contradictions: tuple[Contradiction, ...]
     scatter: str
     curve: str
     n_drawn: int  # items that the scatter shows
@@ -60,7 +100,7 @@ class ResultView:
 
     @property
     def tag(self) -> str:
-        """What tells this view from others; the state may change by itself."""
+        """Differs between views; the state may change without an event."""
         return f'"{self.event}-{len(self.result.ids)}"'
 
 
@@ -71,18 +111,18 @@ class ResultViews:
         self._session = session
         self._plane: Plane | None = None
         self._profiles: Profiles | None = None
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="results")
+        self._worker = background_pool(1, "results")
         self._lock = threading.Lock()
         self._latest: ResultView | None = None
         self._coming: Future[ResultView] | None = None
-        self._made, self._took = -math.inf, 0.0
+        self._made_at, self._took = -math.inf, 0.0
         self.trouble: str | None = None  # why there is no newer view, where the answers allow none
 
     def glance(self) -> ResultView | None:
-        """The last view, however old; a newer one is set going now and then, not every time."""
+        """The last view, however old; a newer one is started now and then, not every time."""
         with self._lock:
-            made = self._made
-        if time.monotonic() - made > max(_NOW_AND_THEN, _REST * self._took):
+            made_at = self._made_at
+        if time.monotonic() - made_at > max(_GLANCE_SECONDS, _GLANCE_REST * self._took):
             return self.latest(0.0)
         return self._latest
 
@@ -90,101 +130,154 @@ class ResultViews:
         """The newest view; one of the last event where it is ready within so many seconds."""
         coming = self.order()
         if coming is not None:
-            with suppress(*_LAST_WILL_DO):
+            with suppress(*_USE_THE_LAST):
                 coming.result(timeout=wait)
         return self._latest
 
     async def wait(self, coming: Future[ResultView] | None, seconds: float) -> ResultView | None:
         """The newest view, once the one ordered is ready or so many seconds have passed."""
         if coming is not None:
-            with suppress(*_LAST_WILL_DO):
+            with suppress(*_USE_THE_LAST):
                 await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(coming)), seconds)
         return self._latest
 
     def order(self) -> Future[ResultView] | None:
-        """Have a view of the last event made; None where it is there."""
-        event = self._session.last_event
+        """Have a view of the last event made; None where it exists."""
+        event = self._session.history.last_event
         with self._lock:
-            if self._latest is not None and (self._latest.event == event or self._yields):
+            if self._latest is not None and (self._latest.event == event or self._is_resting):
                 return None
             if self._coming is None or self._coming.done():
                 self._coming = self._worker.submit(self._make)
             return self._coming
 
     @property
-    def _yields(self) -> bool:
+    def _is_resting(self) -> bool:
         """Whether the last view has to do for now, since many people answer."""
-        rests = time.monotonic() - self._made < _YIELD * self._took
-        return rests and self._session.is_busy
+        is_new = time.monotonic() - self._made_at < _BUSY_REST * self._took
+        return is_new and self._session.is_busy
 
     def close(self) -> None:
         """Stop the thread."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
     def _make(self) -> ResultView:
-        """Make a view, and note how that went."""
+        """Make a view, and note how long that took."""
         began = time.monotonic()
         try:
-            result_view = self._draw()
+            view = self._compute()
         except AskmeansError as error:
             self.trouble = explain(error)
             raise
         finally:
             with self._lock:
-                self._made = time.monotonic()
-                self._took = self._made - began
+                self._made_at = time.monotonic()
+                self._took = self._made_at - began
         with self._lock:
-            self._latest, self.trouble = result_view, None
-        return result_view
+            self._latest, self.trouble = view, None
+        return view
 
-    def _draw(self) -> ResultView:
+    def _compute(self) -> ResultView:
         """Compute a result and draw it."""
         session = self._session
-        event = session.last_event
+        event = session.history.last_event
         result = session.result()
         status = session.status(estimate=True)
-        plane, profiles = self._read(len(result.memberships))
-        asked = asked_rows(session)
-        groups = group_views(session, result, profiles, asked)
-        drawn = [session.item(row) for row in plane.rows]
-        outlook = self._outlook(result)
-        agreement = session.agreement()
+        n, k = result.memberships.shape
+        if self._plane is None or self._profiles is None or self._plane.n_items != n:
+            self._plane = Plane(session.rows.matrix[:n])  # there are more items
+            self._profiles = Profiles(session, n)
+        plane, answered = self._plane, answered_rows(session)
+        groups = group_views(session, result, self._profiles, answered)
+        diagnostics = result.clustering.diagnostics
+        outlook = outlook_of(
+            session.error_curve(),
+            n_items=n,
+            n_questions=n if session.config.ask == "group" else n * max(1, k - 1),
+            target=diagnostics.target,
+            is_good=diagnostics.stopped == "precision",
+        )
+        agreement = session.people.agreement()
         return ResultView(
             event=event,
             status=status,
             result=result,
             groups=groups,
             outside=outside_of(session, result),
-            reviews=reviews(session, result, groups, asked),
+            reviews=reviews(session, result, groups, answered),
             people=people_of(session, status, agreement),
             agreement=agreement,
             disputes=disputes_of(session),
             outlook=outlook,
-            doubts=doubts_of(session, status),
+            contradictions=contradictions_of(session, status),
             scatter=scatter(
-                plane, result.memberships, drawn, names=result.cluster_names,
-                centers=result.clustering.centers,
+                plane, result.memberships, list(map(session.item, plane.rows)),
+                names=result.cluster_names, centers=result.clustering.centers,
             ),
             curve="" if outlook is None else error_curve(outlook),
             n_drawn=len(plane.rows),
-            n_profiled=len(profiles.rows),
+            n_profiled=len(self._profiles.rows),
         )  # fmt: skip
 
-    def _read(self, n: int) -> tuple[Plane, Profiles]:
-        """The first n items as drawings and profiles need them; read anew where there are more."""
-        if self._plane is None or self._profiles is None or self._plane.n_items != n:
-            self._plane = Plane(self._session.rows.matrix[:n])
-            self._profiles = Profiles(self._session, n)
-        return self._plane, self._profiles
 
-    def _outlook(self, result: SessionResult) -> Outlook | None:
-        """The wrong items so far, and how many of them more cards would fix."""
-        diagnostics = result.clustering.diagnostics
-        n, k = result.memberships.shape
-        return outlook_of(
-            self._session.error_curve(),
-            n_items=n,
-            n_questions=n if self._session.config.ask == "group" else n * max(1, k - 1),
-            target=diagnostics.target,
-            is_good=diagnostics.stopped == "precision",
+def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Contributor, ...]:
+    """All who answered or hold a question; who did most comes first."""
+    receipts = session.history.answers()
+    here, gold = {each.annotator for each in status.holding}, session.people.gold_report()
+    people = []
+    for name in dict.fromkeys([*status.people, *sorted(here)]):
+        counts = status.people.get(name, {})
+        times = [receipt.at for receipt in receipts if receipt.annotator == name]
+        gaps = [after - before for before, after in pairwise(times) if 0 <= after - before < _BREAK]
+        alpha = agreement.by_person.get(name, math.nan)
+        people.append(
+            Contributor(
+                name=name,
+                answers=counts.get("answer", 0),
+                unsure=counts.get("unsure", 0),
+                seconds=statistics.median(gaps) if len(gaps) > 1 else None,
+                alpha=None if math.isnan(alpha) else alpha,
+                gold=gold.get(name),
+                is_here=name in here,
+            )
         )
+    return tuple(sorted(people, key=lambda person: -person.answers))
+
+
+def disputes_of(session: Session) -> tuple[Dispute, ...]:
+    """Items that people put into different groups, the most different first."""
+    if session.config.ask != "group":
+        return ()
+    names, find = session.groups.all_names, session.groups.find
+    disputes = []
+    for each in session.people.disagreements(_MOST_DISPUTES):
+        rows = [value for value in each.answers.values() if isinstance(value, tuple)]
+        groups = {find(j) for row in rows for j, share in enumerate(row) if share}
+        disputes.append(
+            Dispute(
+                disagreement=each,
+                item=session.item(each.items[0]),
+                answers=tuple((who, describe(value, names)) for who, value in each.answers.items()),
+                decision=None if each.decided is None else describe(each.decided, names),
+                groups=frozenset(number for number in groups if number is not None),
+            )
+        )
+    return tuple(disputes)
+
+
+def contradictions_of(session: Session, status: Status) -> tuple[Contradiction, ...]:
+    """The worst contradictions of a status."""
+
+    def label(row: int) -> str:
+        return session.item(row).label
+
+    def say(value: float) -> str:
+        return describe(value, ask=session.config.ask)
+
+    return tuple(
+        Contradiction(
+            text=describe_conflict(conflict, label, session.groups.all_names, say),
+            items=tuple(map(session.item, conflict.items)),
+        )
+        for conflict in (status.contradictions or ())[:_MOST_CONTRADICTIONS]
+    )

@@ -96,7 +96,7 @@ def serve(
     json_logs : bool, default=False
         Write a line of JSON for every request and error to standard error: method, path, status,
         milliseconds and address; no answer, token or name. No link is printed then, since the
-        output may be kept with the logs: `Session.invite` makes one.
+        output may be kept with the logs: `People.invite` makes one.
     access : Access, default=Access()
         How other machines reach it.
 
@@ -183,15 +183,17 @@ def _owner_token(session: Session, last: str | None) -> str:
         name = getpass.getuser()
     except (OSError, KeyError):
         name = ME
-    person = None if last is None else session.person_of(last)
+    person = None if last is None else session.people.person_of(last)
     if last and person and person.role == "owner" and person.name in (name, ME):
-        until = next(each.until for each in session.invites() if each.number == person.invite)
+        until = next(
+            each.until for each in session.people.invites() if each.number == person.invite
+        )
         if until > time.time() + _WEEK:
             return last
     try:
-        return session.invite(name, role="owner", annotator="askmeans serve")
+        return session.people.invite(name, role="owner", annotator="askmeans serve")
     except AskmeansError:  # the name is not allowed for an annotator
-        return session.invite(ME, role="owner", annotator="askmeans serve")
+        return session.people.invite(ME, role="owner", annotator="askmeans serve")
 
 
 @contextmanager

@@ -1,12 +1,12 @@
-"""Who somebody is, by a token in a link, a cookie or a header; and what they may do.
+"""Who sent a request, by a token in a link, a cookie or a header; and what they may do.
 
 Rules of this file:
-- Nothing is open but the page that says how to come in, files that are the same for everybody, and
-  whether the server is well.
-- A token in an address is taken once: the reply sets a cookie and leads to the address without it.
+- Open to all are the page that says how to come in, static files, and the health check.
+- A token in an address is used once: the response sets a cookie and leads to the address without
+  it.
 - Annotators may do what is listed here; what is not listed, and what will be added, is for owners.
-- The token is looked up with every request, so that a revoked one is out at once; the invitation is
-  checked again where something is written (`Session.acting_as`), since a request may take its time.
+- The token is looked up with every request, so that a revoked one ends at once; the invitation is
+  checked again in each write (`People.acting_as`), since a request may take its time.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Person, Session
-from askmeans.web.context import AppContext
-from askmeans.web.forms import SentForm
+from askmeans.web.context import AppContext, is_api
+from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import RateLimit, rate_limit_key
 
-__all__ = ["SignIn", "add_signin", "cookie_of", "ended"]
+__all__ = ["SignIn", "add_signin", "cookie_of", "refuse_ended"]
 
 OPEN = frozenset({"/signin", "/healthz"})
 ANNOTATORS = frozenset({
@@ -34,27 +34,27 @@ ANNOTATORS = frozenset({
     "/history", "/help", "/signout", "/api/openapi.json", "/api/status", "/api/ask",
     "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
-RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # where the owner says
+RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # if the owner allows it
 # Quick hands answer three questions a second; a program on the same machine forty.
 PERSON_RATE, PERSON_BURST = 100.0, 1000.0
-_LINKED = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # whatever else an address has
+_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
 _DAYS = 400  # the most that browsers keep a cookie; the token may end before
 _WRONG = "This link or token is not valid any more, or never was. Ask for a new one."
 _SIGNED_OUT = (
     "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
     "Open your link again, or ask for a new one."
 )
-_WITHOUT = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
+_NO_TOKEN = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
 
 
 def cookie_of(session: Session) -> str:
     """The name of the cookie: two sessions on one machine, at two ports, share all cookies."""
-    told = (session.name, session.fingerprint, session.config.seed)
-    return f"askmeans_signin_{hashlib.sha256(repr(told).encode()).hexdigest()[:12]}"
+    identity = (session.name, session.fingerprint, session.config.seed)
+    return f"askmeans_signin_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
 
 
 class SignIn:
-    """The middleware within the guard: nobody gets further without a token."""
+    """The middleware inside the guard: no request goes further without a token."""
 
     def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app = app
@@ -63,7 +63,7 @@ class SignIn:
         self._people = RateLimit(PERSON_RATE, PERSON_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on with the person, or refuse."""
+        """Pass on a request with the person who sent it, or refuse it."""
         path = scope.get("path", "")
         if scope["type"] != "http" or path in OPEN or path.startswith("/static/"):
             await self._app(scope, receive, send)
@@ -71,25 +71,26 @@ class SignIn:
         request = Request(scope)
         try:
             refusal = await self._refusal(request)
-        except AskmeansError as error:  # the database is out of reach
+        except AskmeansError as error:  # the database cannot be reached
             refusal = self._context.failure(request, error)
-        with ExitStack() as held:
-            held.enter_context(self._context.session.reading_once())
+        session = self._context.session
+        with ExitStack() as stack:
+            stack.enter_context(session.reading_once())
             person = getattr(request.state, "person", None)
             if person is not None:
-                held.enter_context(self._context.session.acting_as(person))
+                stack.enter_context(session.people.acting_as(person))
             await (refusal or self._app)(scope, receive, send)
 
     async def _refusal(self, request: Request) -> Response | None:
-        """Why a request goes no further, or where else it is led."""
-        linked = None if _is_api(request) else request.query_params.get("token")
-        if linked is not None and request.method in ("GET", "HEAD"):
-            return await self._come_in(request, linked)
+        """Why a request goes no further, or where it is redirected."""
+        token = None if is_api(request) else request.query_params.get("token")
+        if token is not None and request.method in ("GET", "HEAD"):
+            return await self._come_in(request, token)
         person = await self._person(request)
         if person is None:
-            return _unknown(request)
+            return _refuse_unknown(request)
         if not self._people.allows(person.name):
-            response = _told(request, 429, "Too many requests. Try again in a moment.")
+            response = _refuse(request, 429, "Too many requests. Try again in a moment.")
             response.headers["retry-after"] = "1"
             return response
         request.state.person = person
@@ -100,38 +101,38 @@ class SignIn:
 
     async def _person(self, request: Request) -> Person | None:
         """Who sent a request, by a header or a cookie."""
-        way, _, told = request.headers.get("authorization", "").partition(" ")
-        request.state.by_header = way.lower() == "bearer"
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        request.state.by_header = scheme.lower() == "bearer"
         if not request.state.by_header:
-            told = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
-        return await self._find(request, told.strip()) if told else None
+            token = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
+        return await self._person_of(request, token.strip()) if token else None
 
-    async def _find(self, request: Request, token: str) -> Person | None:
-        """Who has a token; whoever tries many wrong ones must wait."""
-        found = await run_in_threadpool(self._context.session.person_of, token)
-        if found is None and not self._context.failed_signins.allows(_address(request)):
+    async def _person_of(self, request: Request, token: str) -> Person | None:
+        """Whose token it is; a client that tries many wrong ones must wait."""
+        person = await run_in_threadpool(self._context.session.people.person_of, token)
+        if person is None and not self._context.failed_signins.allows(_client(request)):
             request.state.too_many = True
-        return found
+        return person
 
     async def _come_in(self, request: Request, token: str) -> Response:
         """Take the token of a link, and lead to the same address without it."""
-        signed_in = await self._find(request, token)
-        if signed_in is None and await self._person(request) is None:
-            return _unknown(request, wrong=True)
+        person = await self._person_of(request, token)
+        if person is None and await self._person(request) is None:
+            return _refuse_unknown(request, is_wrong=True)
         rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
-        place = quote(request.scope["path"])
-        place = f"/{place.lstrip('/')}"  # never to //another.example
-        if place == "/" and not rest and signed_in is not None:
-            place = await run_in_threadpool(_first_place, self._context.session, signed_in)
-        response = RedirectResponse(place + (f"?{urlencode(rest)}" if rest else ""), 303)
-        if signed_in is not None:
-            _remember(request, response, self._cookie, token)
+        path = quote(request.scope["path"])
+        path = f"/{path.lstrip('/')}"  # never to //another.example
+        if path == "/" and not rest and person is not None:
+            path = await run_in_threadpool(_first_page, self._context.session, person)
+        response = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
+        if person is not None:
+            _set_token(request, response, self._cookie, token)
         response.headers["referrer-policy"] = "no-referrer"
         return response
 
     def _may(self, request: Request) -> bool:
         """Whether an annotator may go there."""
-        path = str(request.scope["path"])  # as it is routed; `url` is made of the header Host, too
+        path = str(request.scope["path"])  # as it is routed; `url` depends on the header Host, too
         if path in ANNOTATORS or path.startswith(("/image/", "/api/items/")):
             return True
         if path in RESULTS or path.startswith("/items/"):
@@ -140,8 +141,8 @@ class SignIn:
 
 
 def add_signin(router: APIRouter, context: AppContext) -> None:
-    """The page that says how to come in, and the way out."""
-    cookie = cookie_of(context.session)
+    """The page that says how to come in, and signing out."""
+    cookie, people = cookie_of(context.session), context.session.people
 
     @router.get("/signin")
     def signin(request: Request, wrong: bool = False) -> Response:
@@ -150,35 +151,35 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
     @router.post("/signin")
     def sign_in(request: Request, form: SentForm) -> Response:
         """A link or its token, pasted."""
-        told = form.text("link")
-        linked = _LINKED.search(told)
-        token = told if linked is None else linked[1]
-        person = context.session.person_of(token)
+        text = form.text("link")
+        link = _LINK.search(text)
+        token = text if link is None else link[1]
+        person = people.person_of(token)
         if person is None:
-            allowed = context.failed_signins.allows(_address(request))
+            allowed = context.failed_signins.allows(_client(request))
             return _page(context, request, _WRONG, 401 if allowed else 429)
-        response = RedirectResponse(_first_place(context.session, person), 303)
-        _remember(request, response, cookie, token)
+        response = RedirectResponse(_first_page(context.session, person), 303)
+        _set_token(request, response, cookie, token)
         return response
 
     @router.post("/signout")
     def sign_out(request: Request, form: SentForm) -> Response:  # noqa: ARG001 - its token counts
         response = RedirectResponse("/signin", 303)
-        gone = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
-        response.headers.append("set-cookie", gone)
+        header = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
+        response.headers.append("set-cookie", header)
         return response
 
 
-def ended(context: AppContext, request: Request, text: str) -> Response:
-    """For whoever's invitation ended while their request was under way."""
-    if _is_api(request) or request.headers.get("x-askmeans"):
-        return _told(request, 401, text)
+def refuse_ended(context: AppContext, request: Request, text: str) -> Response:
+    """A refusal where the invitation ended during the request."""
+    if is_api(request) or is_script(request):
+        return _refuse(request, 401, text)
     return _page(context, request, text, 401)
 
 
-def _first_place(session: Session, person: Person) -> str:
-    """Where somebody goes who comes in: whoever has not answered yet is told first what it is."""
-    return "/" if session.history(annotator=person.name) else "/welcome"
+def _first_page(session: Session, person: Person) -> str:
+    """Where a person goes who comes in: first to the welcome, if they have not answered yet."""
+    return "/" if session.history.answers(annotator=person.name) else "/welcome"
 
 
 def _page(context: AppContext, request: Request, trouble: str, status: int = 200) -> Response:
@@ -186,36 +187,31 @@ def _page(context: AppContext, request: Request, trouble: str, status: int = 200
     return context.page(request, "signin.html", status_code=status, trouble=trouble)
 
 
-def _remember(request: Request, response: Response, cookie: str, token: str) -> None:
+def _set_token(request: Request, response: Response, cookie: str, token: str) -> None:
     """Keep a token in the browser, where scripts do not see it."""
     seconds = _DAYS * 24 * 3600
     header = set_cookie(cookie, token, secure=request.state.secure, seconds=seconds)
     response.headers.append("set-cookie", header)
 
 
-def _unknown(request: Request, *, wrong: bool = False) -> Response:
-    """For whoever has no valid token: 401 to programs and scripts, a page to people."""
+def _refuse_unknown(request: Request, *, is_wrong: bool = False) -> Response:
+    """A refusal without a valid token: 401 to programs and scripts, a page to people."""
     if getattr(request.state, "too_many", False):
-        return _told(request, 429, "Too many wrong tokens. Try again in a minute.")
-    if _is_api(request) or request.headers.get("x-askmeans"):
-        response = _told(request, 401, _WITHOUT if _is_api(request) else _SIGNED_OUT)
+        return _refuse(request, 429, "Too many wrong tokens. Try again in a minute.")
+    if is_api(request) or is_script(request):
+        response = _refuse(request, 401, _NO_TOKEN if is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
         return response
-    return RedirectResponse("/signin?wrong=1" if wrong else "/signin", 303)
+    return RedirectResponse("/signin?wrong=1" if is_wrong else "/signin", 303)
 
 
-def _told(request: Request, status: int, text: str) -> Response:
+def _refuse(request: Request, status: int, text: str) -> Response:
     """A refusal in a sentence."""
-    if _is_api(request):
+    if is_api(request):
         return JSONResponse({"detail": text}, status)
     return PlainTextResponse(text, status)
 
 
-def _is_api(request: Request) -> bool:
-    """Whether a program asks."""
-    return str(request.scope["path"]).startswith("/api/")
-
-
-def _address(request: Request) -> str:
-    """Where a request comes from, for limits."""
+def _client(request: Request) -> str:
+    """The client of a request, as limits count it."""
     return rate_limit_key(request.client.host if request.client else "")

@@ -294,9 +294,9 @@ def test_iterations_over_the_hosts_data_run_on_the_card(kind, keep, tmp_path, mo
     passes = []
     step = gpu.accumulate
     monkeypatch.setattr(gpu, "accumulate", lambda *args: passes.append(len(args[0])) or step(*args))
-    monkeypatch.setattr(gpu, "_SENT_NUMBERS", 300_000)
+    monkeypatch.setattr(gpu, "SENT_NUMBERS", 300_000)
     if not keep:
-        monkeypatch.setattr(gpu, "_free_bytes", lambda: 0)
+        monkeypatch.setattr(gpu, "free_bytes", lambda: 0)
     mine = fitted(source, device="cuda")
     assert mine.objective_ == pytest.approx(right.objective_, rel=1e-5)
     np.testing.assert_allclose(mine.cluster_centers_, right.cluster_centers_, atol=1e-3)
@@ -312,9 +312,9 @@ def test_weights_of_the_hosts_data_count(keep, monkeypatch):
 
     X, _ = problem(60_000, 10, 4, spread=3.0)
     weights = np.random.default_rng(1).integers(0, 4, len(X)).astype(float)
-    monkeypatch.setattr(gpu, "_SENT_NUMBERS", 100_000)
+    monkeypatch.setattr(gpu, "SENT_NUMBERS", 100_000)
     if not keep:
-        monkeypatch.setattr(gpu, "_free_bytes", lambda: 0)
+        monkeypatch.setattr(gpu, "free_bytes", lambda: 0)
     mine, right = fitted(X, weights, device="cuda"), fitted(X, weights)
     np.testing.assert_allclose(mine.cluster_centers_, right.cluster_centers_, atol=1e-6)
 

@@ -50,7 +50,7 @@ def test_a_session_goes_on_in_its_copy_with_the_same_question(full, postgres_url
     asked = []
     for place in (full, postgres_url):
         with sessions.open(place, "main") as session:
-            last = session.last_event
+            last = session.history.last_event
             (question,) = session.ask(annotator="cy")
             receipt = session.tell(question.id, 0.5, annotator="cy")
             session.add_rows([[6.0]], items=["plum"], ids=["pl"])
@@ -71,7 +71,7 @@ def test_a_backup_of_postgresql_is_a_file_that_opens(full, postgres_url, tmp_pat
 def test_a_copy_is_of_one_moment_while_others_write(full, postgres_url, tmp_path):
     copy_store(full, postgres_url)
     with sessions.open(postgres_url, "main") as session:
-        receipts = [session.rename(0, f"name {number}") for number in range(3)]
+        receipts = [session.groups.rename(0, f"name {number}") for number in range(3)]
         with session._store.write(1) as transaction:  # not committed: not in the copy
             transaction.append(NewEvent(kind=EventKind.PAUSE, key="later", annotator="me"))
             copy_store(postgres_url, tmp_path / "copy.db")

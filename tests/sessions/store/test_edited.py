@@ -58,13 +58,13 @@ def whole(tmp_path_factory):
             (question,) = session.ask()
             session.tell(question.id, question.items[0] // 10)
         session.undo()
-        session.rename(0, "first")
-        session.pin(1, 12)
-        session.add_group("d")
-        session.merge_groups(3, 0)
-        session.set_option("annotators_see_results", True)
-        session.set_budget(20)
-        session.invite("Ann")
+        session.groups.rename(0, "first")
+        session.groups.pin(1, 12)
+        session.groups.add("d")
+        session.groups.merge(3, 0)
+        session.settings.set_option("annotators_see_results", True)
+        session.settings.set_budget(20)
+        session.people.invite("Ann")
         session.ask(annotator="Ann")
     return path
 
@@ -72,11 +72,11 @@ def whole(tmp_path_factory):
 def use(path):
     """What a page does with a session."""
     with sessions.open(path) as session:
-        session.history()
-        session.agreement()
+        session.history.answers()
+        session.people.agreement()
         session.status(estimate=True)
         session.result()
-        session.invites()
+        session.people.invites()
         session.ask(annotator="Bo")
         [session.item(row) for row in range(30)]
 

@@ -9,7 +9,7 @@ import pytest
 from askmeans import sessions
 from askmeans.exceptions import ParameterError, StoreLostError
 from askmeans.queries import Answer
-from askmeans.sessions.store.patience import busy_seconds, retried
+from askmeans.sessions.store.retrying import busy_seconds, retried
 
 
 def lose_acknowledgement(session):
@@ -29,7 +29,7 @@ def lose_acknowledgement(session):
 
 @pytest.fixture
 def session(make):
-    return make(strategy="auto", ask="membership", cluster_names=["a", "b", "c"])
+    return make(ask="membership", cluster_names=["a", "b", "c"])
 
 
 def events(session):
@@ -44,7 +44,7 @@ def test_an_answer_whose_confirmation_was_lost_is_kept_once(session):
     lose_acknowledgement(session)
     assert session.change(question.id, 0.75, key="mine").value == 0.75
     assert [str(e.kind) for e in events(session)] == ["answer", "undo", "answer"]
-    assert [receipt.value for receipt in session.history()] == [0.75]
+    assert [receipt.value for receipt in session.history.answers()] == [0.75]
 
 
 def test_an_undo_whose_confirmation_was_lost_undoes_one_answer(session):
@@ -53,15 +53,15 @@ def test_an_undo_whose_confirmation_was_lost_undoes_one_answer(session):
     session.tell(second.id, 0.5)
     lose_acknowledgement(session)
     assert session.undo().value == 0.5
-    assert [receipt.value for receipt in session.history()] == [0.25]
+    assert [receipt.value for receipt in session.history.answers()] == [0.25]
 
 
 def test_what_an_owner_does_is_done_once_when_its_confirmation_was_lost(make):
-    session = make(strategy="auto", ask="group", cluster_names=["a", "b", "c"])
+    session = make(ask="group", cluster_names=["a", "b", "c"])
     lose_acknowledgement(session)
-    session.pause()
+    session.settings.pause()
     lose_acknowledgement(session)
-    assert session.add_group("d") == 3
+    assert session.groups.add("d") == 3
     lose_acknowledgement(session)
     session.undo()
     assert [str(e.kind) for e in events(session)] == ["pause", "group", "regroup"]
@@ -72,7 +72,9 @@ def test_rows_and_imported_answers_come_once_when_their_confirmation_was_lost(se
     lose_acknowledgement(session)
     session.add_rows([[1.5, 0.5]])
     lose_acknowledgement(session)
-    session.hold([Answer(round=0, kind="membership", items=(3,), cluster=0, repeat=0, value=0.0)])
+    session.import_answers(
+        [Answer(round=0, kind="membership", items=(3,), cluster=0, repeat=0, value=0.0)]
+    )
     assert [str(e.kind) for e in events(session)] == ["rows", "held"]
     assert session.result().memberships.shape == (41, 3)
 
@@ -85,13 +87,13 @@ def test_a_lease_whose_confirmation_was_lost_is_given_again(session):
 
 def test_after_the_patience_the_loss_is_told(session):
     (question,) = session.ask()
-    session.patience = 0.001
+    session.retry_timeout = 0.001
     lose_acknowledgement(session)
     with pytest.raises(StoreLostError):
         session.tell(question.id, 0.5, key="k")
     assert session.tell(question.id, 0.5, key="k").repeated
-    with pytest.raises(ParameterError, match="'patience'"):
-        session.patience = 0
+    with pytest.raises(ParameterError, match="'retry_timeout'"):
+        session.retry_timeout = 0
 
 
 def test_other_errors_are_not_tried_again():

@@ -214,7 +214,7 @@ def test_what_somebody_was_asked_is_theirs_to_answer_after_a_crash(lazy, postgre
         assert session.ask(annotator="Bo") == [question]  # which has a number already
         lazy.stop("immediate")
         lazy.start()
-        assert session.asked_of("Bo") == {question.id}
+        assert session.history.questions_of("Bo") == {question.id}
         assert not session.tell(question.id, 0, annotator="Bo").late
     with sessions.open(postgres_url) as session:
-        assert [receipt.annotator for receipt in session.history()] == ["Bo"]
+        assert [receipt.annotator for receipt in session.history.answers()] == ["Bo"]

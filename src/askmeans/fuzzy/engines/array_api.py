@@ -3,9 +3,9 @@
 Rules of this file:
 - Only functions of the standard, in the array's own namespace and on its device.
 - Blocks of rows, so that no array of n_rows x n_clusters exists unless it is the result.
-- What goes to the host is sums of the size of the centres, and the rows that starts are drawn from
-  (all up to a million numbers); k-means|| sends blocks there, and so does what answers taught.
-- CUDA arrays take one fused pass (gpu.py) where CuPy is installed.
+- Only sums of the size of the centres are copied to the host, and the rows from which starts are
+  drawn (up to a million numbers); k-means|| and models of answers copy blocks.
+- CUDA arrays take one fused pass (cuda.py) if CuPy is installed.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _NUMBERS = 1 << 25  # in a block's largest array
 
 
 def to_numpy(X: Any) -> NDArray[Any]:
-    """The same numbers on the host."""
+    """Copy to the host."""
     library = type(X).__module__.partition(".")[0]
     if library == "cupy":
         return np.asarray(X.get())
@@ -39,7 +39,7 @@ def to_numpy(X: Any) -> NDArray[Any]:
 
 
 class ArrayApiEngine:
-    """Rows of an array that lives elsewhere, in blocks; results are arrays of its kind."""
+    """Rows of an array of another library, in blocks; results are arrays of the same kind."""
 
     names = None
 
@@ -66,7 +66,7 @@ class ArrayApiEngine:
                 )
 
     def _checked(self, weights: Array) -> Array:
-        """The weights in the items' library, refused as numpy's are."""
+        """The weights in the items' library, with the checks of `as_weights`."""
         if tuple(weights.shape) != (self.n_rows,):
             raise DataError(
                 f"sample_weight must have one number per item, shape ({self.n_rows},). "
@@ -91,7 +91,7 @@ class ArrayApiEngine:
         return self.xp.asarray(values, dtype=self.X.dtype, device=self.X.device)
 
     def map(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """function(items, weights, *shared) of every block: this library's form of it."""
+        """function(items, weights, *shared) of every block, in this library's version."""
         if function is kernels.accumulate and _on_cuda(self.X) and _have_cupy():
             from askmeans.fuzzy.engines import cuda as gpu
 
@@ -107,7 +107,7 @@ class ArrayApiEngine:
         return [own(self, rows, weights, *shared) for _, rows, weights in self._blocks(width)]
 
     def map_numbered(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """The host's function of every block, which is copied there: k-means|| needs it."""
+        """The function of every block on the host, for k-means||."""
         none = np.empty(0)
         return [
             function(
@@ -120,7 +120,7 @@ class ArrayApiEngine:
         ]
 
     def take(self, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Floats]:
-        """A few rows by number, on the host; and what they weigh."""
+        """A few rows by number, on the host; and their weights."""
         place = self.xp.asarray(rows, device=self.X.device)
         items = to_numpy(self.xp.take(self.X, place, axis=0))
         if self.weights is None:
@@ -128,15 +128,15 @@ class ArrayApiEngine:
         return items, to_numpy(self.xp.take(self.weights, place)).astype(np.float64)
 
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> Array:
-        """What function(items, row numbers) makes of every row, as an array of the items' kind."""
+        """function(items, row numbers) of every row, as an array of the items' kind."""
         return self.rows_of(function, width, dtype).materialised()
 
     def rows_of(self, function: Callable[..., Any], width: int | None, dtype: Any) -> "RowsOf":
-        """The same, nothing computed yet."""
+        """The same, not computed yet."""
         return RowsOf(self, function, width, np.dtype(dtype))
 
     def inner(self, rows: Array, frame: Frame) -> tuple[Array, Floats]:
-        """Rows in inner coordinates, and how far off these are: the shift is rounded."""
+        """Rows in inner coordinates, and their offset due to the rounded shift."""
         shift = self.own(frame.shift)
         away = (to_numpy(shift).astype(np.float64) - frame.shift) * frame.scale
         return (rows - shift) * frame.scale, away
@@ -157,7 +157,7 @@ class ArrayApiEngine:
         return xp.where(squared > 0, squared, xp.zeros_like(squared))
 
     def _blocks(self, width: int) -> Iterator[tuple[int, Array, Array | None]]:
-        """Rows in order with the number of the first, and what they weigh."""
+        """Rows in order with the number of the first, and their weights."""
         step = max(1024, _NUMBERS // width)
         for start in range(0, self.n_rows, step):
             rows = slice(start, min(start + step, self.n_rows))
@@ -166,10 +166,9 @@ class ArrayApiEngine:
 
 @dataclass(frozen=True, slots=True)
 class RowsOf:
-    """What a function makes of every row, a block at a time or as one array of the items' kind.
+    """A function of every row, a block at a time or as one array of the items' kind.
 
-    What follows from centres is computed where the items are; other functions see blocks on the
-    host.
+    Functions of centres are computed where the items are, others on blocks on the host.
     """
 
     engine: ArrayApiEngine
@@ -189,7 +188,7 @@ class RowsOf:
             yield start, to_numpy(part)
 
     def materialised(self) -> Array:
-        """All of it, where the items are."""
+        """All rows, where the items are."""
         out, xp = None, self.engine.xp
         for start, part in self._parts():
             if out is None:
@@ -211,7 +210,7 @@ class RowsOf:
 
 
 def _counted(xp: Any, values: Array, weights: Array | None) -> Array:
-    """Rows of weight 0 as zeros: they are left out, whatever is in them."""
+    """Rows of weight 0 as zeros: they do not count, even if they are not finite."""
     if weights is None:
         return values
     return xp.where((weights > 0)[:, None], values, xp.zeros_like(values))
@@ -333,7 +332,7 @@ _ROWS: dict[Any, Callable[..., Any]] = {
 
 
 def _namespace(X: Any) -> Any:
-    """The array's own functions, as the standard has them."""
+    """The array's namespace in the sense of the standard."""
     if hasattr(X, "__array_namespace__"):
         return X.__array_namespace__()
     try:

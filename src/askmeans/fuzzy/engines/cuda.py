@@ -30,7 +30,7 @@ Array = Any  # a CuPy array
 _SHARED = 227 * 1024  # bytes a block of threads may have on cards since 2020 (A100: 163, checked)
 _COPY_ROWS = 1 << 18  # rows that are copied at a time where the card's own do not lie in order
 _PRODUCT_BYTES = 1 << 29  # memory that a block of matrix products may take
-_SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
+SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
 _COPY_THREADS = 8
 _ADDED = 256  # tiles of rows that a thread adds up in float32 before float64 goes on
 _SMALLEST = 30.0  # decimal digits below 1 that sums in float32 may take
@@ -420,7 +420,7 @@ def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
         list(pool.map(part, range(0, len(source), step)))
 
 
-def _free_bytes() -> int:
+def free_bytes() -> int:
     """Memory on the card that nobody uses; what earlier fits had is CuPy's own."""
     cupy = _cupy()
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
@@ -439,10 +439,10 @@ class CardEngine:
         self.engine = engine
         self.n_rows, self.n_features = engine.n_rows, engine.n_features
         self.dtype = engine.dtype
-        free = _free_bytes()
+        free = free_bytes()
         weights = engine.weights
         self.weights = cupy.asarray(weights, self.dtype) if weights.size else None
-        self.rows = getattr(engine, "block", max(4096, _SENT_NUMBERS // self.n_features))
+        self.rows = getattr(engine, "block", max(4096, SENT_NUMBERS // self.n_features))
         self.kept: Array | None = None
         if self.n_rows * self.n_features * self.dtype.itemsize <= free // 2:
             self.kept = cupy.empty((self.n_rows, self.n_features), self.dtype)

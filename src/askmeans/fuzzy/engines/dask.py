@@ -1,11 +1,11 @@
 """Dask arrays and data frames as an engine: the only file that imports Dask.
 
 Rules of this file:
-- Functions travel by name, items never: a task returns what its block adds up to.
-- One task per block and pass. What a lost worker held is computed again by Dask.
-- Blocks stay where they are. Where workers hold them unevenly, all wait for the one that holds
-  most: some of its blocks are copied to others, once, when passes go on.
-- Work runs on the current client's cluster, or on Dask's threads where there is none.
+- Functions are sent by name, items never: a task returns the sums of its block.
+- One task per block and pass. Dask recomputes the blocks of a lost worker.
+- Blocks stay where they are. If workers have unequal numbers of them, all wait for the slowest:
+  some of its blocks are copied to others, once, before the third pass.
+- Work runs on the current client's cluster, or on Dask's threads without one.
 """
 
 import importlib
@@ -31,11 +31,11 @@ Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 
 _WORKERS = max(2, os.cpu_count() or 1)  # processes on this machine, one thread each
-_LIBRARIES = 2**29  # bytes that a worker takes before it has any data
-_RETRIES = 3  # of a task that fails by itself; lost workers are Dask's own matter
-_EVEN_OUT_AT = 3  # the pass before which blocks are copied: a score or a prediction is over by then
-_WORTH = 0.9  # of the time of a pass, or less, must be left for a copy to pay
-_FULL = 0.6  # of its memory: a worker that gets no copies; Dask begins to spill there
+_LIBRARIES = 2**29  # bytes of a worker without any data
+_RETRIES = 3  # of a task that fails; Dask handles lost workers itself
+_EVEN_OUT_AT = 3  # the pass before which blocks are copied: scores and predictions take fewer
+_WORTH = 0.9  # a copy must reduce the time of a pass to this share, or less
+_FULL = 0.6  # share of memory in use at which a worker gets no copies; Dask begins to spill there
 
 
 def as_dask_array(X: Any) -> tuple[da.Array, list[str] | None]:
@@ -72,7 +72,7 @@ class DaskEngine:
         self._passes = 0
 
     def prepared(self, prepare: Callable[[Items], Items]) -> "DaskEngine":
-        """The same rows, each block as this function makes it."""
+        """The same rows, with this function applied to each block."""
         X = self.X.map_blocks(_prepared, prepare, dtype=self.dtype, meta=self.X._meta)
         return DaskEngine(X, names=self.names)
 
@@ -88,7 +88,7 @@ class DaskEngine:
         return self._each(function, numbers, shared)
 
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
-        """A few rows by number, ascending, in memory; and what they weigh."""
+        """A few rows by number, ascending, in memory; and their weights."""
         cuts = np.searchsorted(rows, self._starts)
         chosen = [
             (t, (self._starts[t], rows[low:high]))
@@ -104,11 +104,11 @@ class DaskEngine:
         return np.concatenate(items), np.concatenate(weights)
 
     def own(self, values: Floats) -> Items:
-        """Centres as those of these items are kept: numpy's, in their float type."""
+        """Centres in the items' float type."""
         return values.astype(self.dtype)
 
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> da.Array:
-        """What function(items, row numbers) makes of every row, as a lazy Dask array."""
+        """function(items, row numbers) of every row, as a lazy Dask array."""
         rows = self.X.chunks[0]
         numbers = da.arange(self.n_rows, chunks=(rows,))[:, None]
         if width is None:
@@ -133,7 +133,7 @@ class DaskEngine:
         )
 
     def _even_out(self, client: Any) -> None:
-        """Copy blocks to workers that hold few of them, where all are in the workers' memory."""
+        """Copy blocks to workers with few of them, if all are in the workers' memory."""
         from distributed import futures_of
 
         futures = {future.key: future for future in futures_of(self.X)}
@@ -143,7 +143,7 @@ class DaskEngine:
         holders, threads = client.who_has(blocks), client.nthreads()
         room = client.run(_room, on_error="ignore")
         where = [next(iter(holders.get(block.key, ())), "") for block in blocks]
-        if not set(where) <= set(threads) <= set(room):  # one came or went
+        if not set(where) <= set(threads) <= set(room):  # a worker joined or left
             return
         sizes = list(self.X.chunks[0])
         for t, name in moves(where, sizes, threads):
@@ -170,7 +170,7 @@ class DaskEngine:
 
 
 def moves(where: list[str], sizes: list[int], threads: dict[str, int]) -> Iterator[tuple[int, str]]:
-    """Which blocks to copy to which workers, so that none has much more than others to do."""
+    """Choose blocks to copy, and the workers that get them, to balance the load."""
     where = list(where)
     loads = dict.fromkeys(threads, 0.0)
     for name, size in zip(where, sizes, strict=True):
@@ -192,23 +192,23 @@ def moves(where: list[str], sizes: list[int], threads: dict[str, int]) -> Iterat
 
 
 def _room(dask_worker: Any) -> float:
-    """How many bytes a worker can take."""
+    """The free memory of a worker in bytes."""
     limit = dask_worker.memory_manager.memory_limit
     return _FULL * limit - dask_worker.monitor.get_process_memory() if limit else np.inf
 
 
 def _same(items: Items) -> Items:
-    """A block, where a copy of it is wanted."""
+    """Return a block, to copy it to another worker."""
     return items
 
 
 def _prepared(items: Items, prepare: Callable[[Items], Items]) -> Items:
-    """A block as the function makes it."""
+    """The function of a block; an empty block stays."""
     return prepare(np.asarray(items)) if len(items) else items
 
 
 def _call(name: tuple[str, str], items: Items, weights: Floats, more: tuple[Any, ...]) -> Any:
-    """Where a block is: the function of this name on its items."""
+    """Call the function of this name, on the worker that has the block."""
     function = getattr(importlib.import_module(name[0]), name[1])
     return function(read_only(np.ascontiguousarray(items)), np.asarray(weights), *more)
 
@@ -220,7 +220,7 @@ def _name(function: Callable[..., Any]) -> tuple[str, str]:
 
 
 def _client() -> Any:
-    """The current client, or None where there is no cluster."""
+    """The current client; None without a cluster."""
     try:
         from distributed import get_client
     except ImportError:
@@ -233,7 +233,7 @@ def _client() -> Any:
 
 @contextmanager
 def connected(address: str | None, *, memory: int | None = None) -> Iterator[Any]:
-    """A client of the scheduler at this address, or of one worker per core of this machine."""
+    """A client of the scheduler at this address, or of a local cluster with a worker per core."""
     from distributed import Client
 
     if address is not None:
@@ -255,7 +255,7 @@ def connected(address: str | None, *, memory: int | None = None) -> Iterator[Any
 
 
 def open_with_dask(path: str | Path, *, columns: list[str], memory: int) -> DaskEngine:
-    """The engine of Parquet files that workers read; in their memory, where it takes little."""
+    """The engine of Parquet files that workers read; small data stays in their memory."""
     import dask.dataframe as dd
 
     frame = dd.read_parquet(path, columns=columns)
@@ -266,7 +266,7 @@ def open_with_dask(path: str | Path, *, columns: list[str], memory: int) -> Dask
 
 
 class DaskTable:
-    """A table in Parquet files that workers read: some rows, or something of every row."""
+    """A table in Parquet files that workers read and write."""
 
     def __init__(self, path: str | Path) -> None:
         import dask.dataframe as dd
@@ -277,7 +277,7 @@ class DaskTable:
         self.n_rows = self.starts[-1]
 
     def take(self, rows: NDArray[np.intp]) -> Any:
-        """These rows, ascending, as a frame here."""
+        """These rows, ascending, as a pandas frame."""
         import pandas as pd
 
         parts = []
@@ -288,7 +288,7 @@ class DaskTable:
         return pd.concat(dask.compute(*parts), ignore_index=True)
 
     def write(self, function: Callable[..., Any], path: Path, done: Callable[[int], None]) -> None:
-        """What function(rows, number of the first) makes of all rows: workers write a folder."""
+        """Let workers write function(rows, number of the first) of all parts to a folder."""
         pairs = zip(self.frame.to_delayed(), self.starts, strict=False)
         made = [dask.delayed(_written)(function, part, start, str(path), t)
                 for t, (part, start) in enumerate(pairs)]  # fmt: skip
@@ -311,7 +311,7 @@ def _rows_of(frame: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def _written(function: Callable[..., Any], frame: Any, start: int, folder: str, number: int) -> int:
-    """Write what function makes of a part to a file of its own, which appears when it is whole."""
+    """Write the function of a part to its own file, which appears when it is complete."""
     path = Path(folder) / f"part-{number:05d}.parquet"
     hidden = path.with_name(f".{path.name}.part")
     function(frame.reset_index(drop=True), start).to_parquet(hidden, index=False)

@@ -1,9 +1,9 @@
 """Data on disk as an engine: memory-mapped .npy files and Parquet, a few blocks at a time.
 
 Rules of this file:
-- No more is in memory than one block per thread, each a small share of the memory allowed.
-- Pages of a memory map are the system's own cache: they are dropped when memory is short.
-- Values are not looked at before the first pass, which tells when one is not finite.
+- At most one block per thread is in memory, each a small share of the memory allowed.
+- Pages of a memory map are the system's own cache: it drops them when memory is short.
+- Values are not read before the first pass, which reports one that is not finite.
 """
 
 import re
@@ -41,8 +41,8 @@ Prepare = Callable[[Items], Items]
 
 DEFAULT_MEMORY = "1GiB"
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
-_SHARE = 16  # of the memory allowed, for one block: a block is held in several forms at once
-_FEWEST = 4096  # rows in a block: less is slower to read than to pass over
+_SHARE = 16  # of the memory allowed, for one block: it exists in several forms at once
+_FEWEST = 4096  # rows in a block: fewer take longer to read than to process
 _LEAST = 10**6  # bytes: the fewest rows of two columns, in as many forms as a block has
 
 
@@ -69,7 +69,7 @@ class Source(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """How many there are."""
+        """Their number."""
 
     def read(self, size: int) -> Iterator[Items]:
         """The rows in order, at most `size` at a time."""
@@ -77,7 +77,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MappedRows:
-    """Rows of a memory map; what is read is a view."""
+    """Rows of a memory map, read as views."""
 
     X: Items
     n_rows: int
@@ -148,14 +148,14 @@ class DiskEngine:
         return self._each(lambda X, weights, start: function(X, weights, start, *shared))
 
     def prepared(self, prepare: Prepare) -> "DiskEngine":
-        """The same rows, each block as this function makes it after what was applied so far."""
+        """The same rows, with this function applied to each block after earlier ones."""
         engine = copy(self)
         before = self.prepare
         engine.prepare = prepare if before is None else _Chain(before, prepare)
         return engine
 
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
-        """A few rows by number, ascending, in memory; and what they weigh."""
+        """A few rows by number, ascending, in memory; and their weights."""
         only = np.diff(np.searchsorted(rows, self._starts)) > 0
         parts = self._each(lambda X, weights, start: pick(X, weights, start, rows), only)
         none = np.empty((0, self.n_features), self.dtype), np.empty(0)
@@ -163,11 +163,11 @@ class DiskEngine:
         return np.concatenate(items), np.concatenate(weights)
 
     def own(self, values: Floats) -> Items:
-        """Centres as those of these items are kept: numpy's, in their float type."""
+        """Centres in the items' float type."""
         return values.astype(self.dtype)
 
     def lazy(self, function: Callable[..., Any], width: int | None, dtype: Any) -> "LazyRows":
-        """What function(items, row numbers) makes of every row, computed when it is looked at."""
+        """function(items, row numbers) of every row, computed when it is read."""
         shape = (self.n_rows,) if width is None else (self.n_rows, width)
         return LazyRows(engine=self, function=function, shape=shape, dtype=np.dtype(dtype))
 
@@ -220,7 +220,7 @@ class _Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LazyRows:
-    """One row of results per item on disk, computed anew whenever it is looked at.
+    """One row of results per item on disk, computed whenever it is read.
 
     Indexing gives an array; `numpy.asarray` all of it; `blocks` one part at a time.
     """
@@ -322,7 +322,7 @@ def _files(path: Path) -> list[Path]:
 
 
 def of_memory_map(X: Items, *, memory: int) -> DiskEngine:
-    """The engine of a memory map, cut into as many runs as there are threads, several times."""
+    """The engine of a memory map, in four runs of rows per thread."""
     if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "fiu":
         raise DataError(
             "X must be a matrix of numbers with rows and columns. "
@@ -370,7 +370,7 @@ def _groups(files: list[Path]) -> list[tuple[Path, int, int]]:
 
 
 def _number_columns(schema: Any, path: Path) -> list[str]:
-    """All columns; those that are no numbers are refused."""
+    """All columns; columns without numbers are refused."""
     names, bad = _by_kind(schema)
     if bad or not names:
         raise DataError(

@@ -38,8 +38,8 @@ from askmeans.policy.similarity.belief import SimilarBelief
 from askmeans.policy.similarity.comparisons import (
     Comparisons,
     Expected,
-    fit_rows,
     comparisons_of,
+    fit_rows,
 )
 from askmeans.policy.similarity.exact import Core, core_of, numbers, solved
 from askmeans.policy.similarity.ranking import SimilarRanking
@@ -238,7 +238,7 @@ class SimilarityPolicy(StratifiedPolicy):
         """The ranking of comparisons that follows from a belief."""
         return SimilarRanking(belief, self.settings)
 
-    def _is_spent(self, ranking: Ranking) -> bool:
+    def is_spent(self, ranking: Ranking) -> bool:
         """Whether to learn before the next milestone: all that the last one wanted was answered."""
         return all(question in self._questions for question in ranking.wanted)
 

@@ -9,7 +9,8 @@ not look: it goes on from its cache and the write-ahead log. But only checkpoint
 and ours come at known moments. Where size or time of the file are others than after the last one,
 another program made a checkpoint or somebody wrote over the file: then a new connection, without a
 cache, must find every row that is known to be there, and in the file alone every row that was there
-after the last checkpoint (`_check_content`).
+after the last checkpoint (`_check_content`). A number that grows with every write (`user_version`)
+tells states with the same rows apart.
 
 None of the files is ever opened here but by SQLite: closing one would end the locks that SQLite has
 on it in this process.
@@ -38,7 +39,7 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions.store import backend
 from askmeans.sessions.store.backend import Backend, locked, no_room
-from askmeans.sessions.store.patience import busy_seconds
+from askmeans.sessions.store.retrying import busy_seconds
 
 __all__ = ["SqliteBackend", "connect", "translated"]
 
@@ -46,6 +47,7 @@ __all__ = ["SqliteBackend", "connect", "translated"]
 # alone lacks a handful of answers at most.
 CHECKPOINT_WRITES = 8
 _ROOM = 64 * 1024  # bytes that the disk must have: an answer takes about seven pages of 4 KiB
+_LAST_VERSION = 2**31 - 1  # that SQLite keeps
 _TRIES, _PAUSE = 5, 0.02  # looks at a file to which somebody writes, and seconds between them
 _APPENDED = ("askmeans_events", "askmeans_questions")  # whose rows never go away
 # What a writer waits for when it commits: the disk, or, for what is about now, nothing.
@@ -64,6 +66,7 @@ FileId = tuple[int, int] | None  # device and inode; None where there is no file
 class _Content:
     """What is known to be in a database: its sessions, how many rows of a table, and the last."""
 
+    version: int = 0  # how often it was written to
     sessions: frozenset[tuple[Any, ...]] = frozenset()
     rows: tuple[tuple[int, int], ...] = ((0, 0),) * len(_APPENDED)
 
@@ -126,6 +129,7 @@ class SqliteBackend(Backend):
             self._writes += 1
             yield writing
             _check_files(writing, self._path, self._log)
+            raw.execute(f"PRAGMA user_version = {min(_version(raw) + 1, _LAST_VERSION)}")
             content = _read_content(raw, self._content)
         _check_files(writing, self._path, self._log)
         self._content = content
@@ -245,7 +249,13 @@ def _read_content(raw: sqlite3.Connection, known: _Content) -> _Content:
         query = f"SELECT count(*), max(rowid) FROM {table} WHERE rowid > ?"
         more, newest = raw.execute(query, (last,)).fetchone()
         rows.append((n + more, newest or last))
-    return _Content(sessions=_sessions(raw), rows=tuple(rows))
+    return _Content(version=_version(raw), sessions=_sessions(raw), rows=tuple(rows))
+
+
+def _version(raw: sqlite3.Connection) -> int:
+    """How often a database was written to."""
+    (version,) = raw.execute("PRAGMA user_version").fetchone()
+    return int(version)
 
 
 def _sessions(raw: sqlite3.Connection) -> frozenset[tuple[Any, ...]]:
@@ -260,7 +270,7 @@ def _has(raw: sqlite3.Connection, content: _Content) -> bool:
             query = f"SELECT count(*) FROM {table} NOT INDEXED WHERE rowid <= ?"
             if raw.execute(query, (last,)).fetchone() != (n,):
                 return False
-        if not content.sessions <= _sessions(raw):
+        if _version(raw) < content.version or not content.sessions <= _sessions(raw):
             return False
         return bool(raw.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
     except sqlite3.DatabaseError as error:

@@ -9,7 +9,8 @@ from askmeans.exceptions import MissingClusterWarning, ParameterError
 from askmeans.fuzzy import closed_form_memberships, weighted_centers
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.oracles import NoisyOracle, TableOracle
-from askmeans.paper import by_similarity, repeated_solver
+from askmeans.paper import by_similarity
+from experiments.theorem_10 import repeated_solver
 
 RNG = np.random.default_rng(0)
 CENTERS = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])

@@ -45,7 +45,7 @@ def test_the_temporary_file_goes_with_the_widget():
     path = Path(widget.session.url)
     assert path.exists()
     widget.session.close()
-    widget._folder.cleanup()
+    widget.folder.cleanup()
     assert not path.exists()
 
 

@@ -36,8 +36,8 @@ def guessed(items, certainty=0.9):
 
 def test_on_a_tree_probabilities_are_those_of_all_groupings_together(monkeypatch):
     slip = 0.1
-    monkeypatch.setattr(slips, "_FIRST", slip)
-    monkeypatch.setattr(slips, "_BOUNDS", (slip, slip))
+    monkeypatch.setattr(slips, "FIRST", slip)
+    monkeypatch.setattr(slips, "BOUNDS", (slip, slip))
     pairs, values = [(0, 1), (2, 1), (1, 3), (3, 4)], [1.0, 0.0, 0.0, 1.0]
     said = compared(pairs, values)
     rng = np.random.default_rng(0)

@@ -6,9 +6,9 @@ from PIL import Image
 
 from askmeans import sessions
 from askmeans.sessions.store import thumbnails_of
-from askmeans.tables import thumbnails
+from askmeans.tables import pictures
 from askmeans.web import create_app
-from askmeans.web.ahead import Ahead
+from askmeans.web.files import Thumbnails
 
 
 @pytest.fixture
@@ -28,38 +28,37 @@ def path(tmp_path):
 
 def test_pictures_of_the_next_cards_and_of_examples_are_made_before_anybody_asks(path, monkeypatch):
     with sessions.open(path) as session:
-        ahead = Ahead(session)
-        ahead.look()
+        thumbs = Thumbnails(session)
+        job = thumbs.make_soon()
         for _ in range(6):
-            ahead._worker.submit(int).result(timeout=60)  # all before it is done
+            job.result(timeout=60)
             (question,) = session.ask(annotator="ann")
             rows = {*question.items, *session.exemplars(0), *session.exemplars(1)}
             with monkeypatch.context() as patch:  # nothing has to be made now
-                patch.setattr(thumbnails, "open_picture", None)
+                patch.setattr(pictures, "open_picture", None)
                 for row in rows:
-                    small = thumbnails.thumbnail(
+                    small = pictures.thumbnail(
                         session.rows.image_file(row), thumbnails_of(session.url)
                     )
                     assert small.parent == thumbnails_of(path)
             session.tell(question.id, question.items[0] % 2, annotator="ann")
-            ahead.look("ann")
-        ahead.close()
+            job = thumbs.make_soon("ann")
+        thumbs.close()
 
 
 def test_a_server_makes_them_from_its_start(path, tools):
     app = create_app(path)
     assert not thumbnails_of(path).exists()
     with tools.knocking(app):  # and asks for nothing
-        app.state.context.ahead._worker.submit(int).result(timeout=60)
+        app.state.context.thumbnails.make_soon().result(timeout=60)
         assert len(list(thumbnails_of(path).iterdir())) > 5
 
 
 def test_a_session_without_pictures_has_no_thread_for_them(tmp_path, tools):
     with tools.make_fruit(tmp_path / "fruit.db") as session:
-        ahead = Ahead(session)
-        ahead.look("ann")
-        assert ahead._worker is None
-        ahead.close()
+        thumbs = Thumbnails(session)
+        assert thumbs.make_soon("ann") is None
+        thumbs.close()
 
 
 def test_a_browser_keeps_a_picture_for_whoever_is_signed_in_until_it_changes(path, tools):

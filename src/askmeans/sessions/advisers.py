@@ -1,8 +1,8 @@
-"""A panel: language models answer ahead, people are asked what matters, and who is right is told.
+"""Advisers: language models and other classifiers, whose answers people's answers weigh.
 
-A model's answers are in the log, neither asked nor counted. The policy weighs them by how they
+An adviser's answers are in the log, neither asked nor counted. The policy weighs them by how they
 agree with people's (`askmeans.policy.advisers`). A share of people's questions is about random
-items: these tell honestly how often a model is wrong.
+items: these show without bias how often an adviser is wrong.
 """
 
 import json
@@ -20,14 +20,14 @@ from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
 from askmeans.policy.advisers import Adviser, audit_order
 from askmeans.policy.belief import Belief
-from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
-from askmeans.sessions.log import EventKind
-from askmeans.sessions.opinions import Opinions
-from askmeans.sessions.runtime import AUDIT_SHARE
+from askmeans.sessions.assignment import Assignment
+from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.results import Results
+from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
 
-__all__ = ["Confusion", "ModelScore", "PanelAnswers", "PanelReport", "audited"]
+__all__ = ["AdviserReport", "AdviserScore", "Advisers", "Confusion", "audited"]
 
 Floats = NDArray[np.float64]
 
@@ -49,11 +49,6 @@ class Confusion:
         Where the model puts them; "none" for none of the groups.
     items : int
         How many items.
-
-    Examples
-    --------
-    >>> Confusion(group="cats", said="dogs", items=3).items
-    3
     """
 
     group: str
@@ -62,7 +57,7 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelScore:
+class AdviserScore:
     """What a language model's answers are worth.
 
     Parameters
@@ -88,11 +83,6 @@ class ModelScore:
         Between which that error lies in 19 cases of 20.
     confusions : tuple of Confusion
         What it mistakes for what, most often first.
-
-    Examples
-    --------
-    >>> "audit_error" in ModelScore.__slots__
-    True
     """
 
     answers: int
@@ -108,7 +98,7 @@ class ModelScore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PanelReport:
+class AdviserReport:
     """How much of a result rests on whom, and what people would still change.
 
     Parameters
@@ -117,10 +107,10 @@ class PanelReport:
         All items.
     people : int
         Items that people answered: they stand as they said.
-    models : dict of str to ModelScore
-        By the model's name.
-    decided_by_models : float
-        Share of all items that would be in another group without any model.
+    advisers : dict of str to AdviserScore
+        By name.
+    decided_by_advisers : float
+        Share of all items that would be in another group without any adviser.
     would_change : float or None
         About how many items people would put elsewhere, were they asked about all: the expected
         number of wrong items. None before a person has answered.
@@ -130,17 +120,12 @@ class PanelReport:
         Part of people's questions that is about random items.
     notes : tuple of str
         What is to be known, such as a model that tells hardly more than chance.
-
-    Examples
-    --------
-    >>> open("fruit.db").panel().models
-    {}
     """
 
     items: int
     people: int
-    models: dict[str, ModelScore]
-    decided_by_models: float
+    advisers: dict[str, AdviserScore]
+    decided_by_advisers: float
     would_change: float | None
     to_check: tuple[int, ...]
     audit_share: float
@@ -154,11 +139,11 @@ def _score_of(
     order: list[int],
     names: list[str],
     decides: float,
-) -> ModelScore:
+) -> AdviserScore:
     """What a model's answers are worth; None for one that could not say anything."""
     silent = sum(shares is None for shares in said.values())
     if model is None:
-        return ModelScore(
+        return AdviserScore(
             answers=0, unsure=silent, together=0, agreement=None, weight=0.0, decides=0.0,
             audited=0, audit_error=None, audit_band=None, confusions=(),
         )  # fmt: skip
@@ -167,7 +152,7 @@ def _score_of(
     audit = audited(belief, (row for row in order if row in answered))
     errors = [_apart(model, people[row], row) for row in audit]
     mean = sum(errors) / len(errors) if errors else None
-    return ModelScore(
+    return AdviserScore(
         answers=len(model.advice.items),
         unsure=silent,
         together=model.n_together,
@@ -248,19 +233,42 @@ def _doubtful(belief: Belief) -> tuple[int, ...]:
     return tuple(rows[:_LISTED])
 
 
-class PanelAnswers(Opinions):
-    """The part of `Session` that is about language models."""
+class Advisers:
+    """Answers of language models and other classifiers; `Session.advisers`.
 
-    def add_model_answers(self, model: str, answers: Mapping[int, Any]) -> int:
-        """Take in what a language model says of items: it costs nothing, and people are asked on.
+    Parameters
+    ----------
+    runtime : Runtime
+        The session's log and policy.
+    assignment : Assignment
+        What writes its events.
+    results : Results
+        What names its groups.
+
+    Examples
+    --------
+    >>> session = open("pets.db")
+    >>> session.advisers.add("small", {0: "cats", 1: "cats", 2: None, 3: {"dogs": 0.9}})
+    4
+    >>> session.status().answered
+    0
+    """
+
+    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+        self._runtime = runtime
+        self._assignment = assignment
+        self._results = results
+
+    def add(self, name: str, answers: Mapping[int, Any]) -> int:
+        """Add the answers of an adviser: they cost no budget, and people are asked as before.
 
         Parameters
         ----------
-        model : str
-            The model's name.
+        name : str
+            The adviser's name.
         answers : mapping of int to object
-            For each row what `tell` takes for a group question; None for "cannot say". What the
-            model said of a row before is replaced.
+            For each row what `Session.tell` takes for a group question; None for "cannot say". An
+            earlier answer of this adviser about a row is replaced.
 
         Returns
         -------
@@ -270,84 +278,77 @@ class PanelAnswers(Opinions):
         Raises
         ------
         SessionError
-            If the session asks for similarities, or a plan of the paper asks.
+            If the session compares items.
         AnswerError, ParameterError
-            If one is no answer, or about no item; then none is taken in.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> session.add_model_answers("small", {0: "cats", 1: "cats", 2: None, 3: {"dogs": 0.9}})
-        4
-        >>> session.status().answered
-        0
+            If one is no answer, or about no item; then none is added.
         """
-        owner = "Session.add_model_answers"
-        name = check_name(MODEL + check_name(model, "model", owner), "model", owner)
-        self._check_panel()
+        owner = "Advisers.add"
+        adviser = check_name(MODEL + check_name(name, "name", owner), "name", owner)
+        self._check_asks_groups(owner)
         with self._runtime.up_to_date():
             groups, names = self._runtime.groups, self._results.cluster_names()
-        told: list[tuple[int, Row | None]] = []
+        n_rows = len(self._runtime.rows)
+        rows: list[tuple[int, Row | None]] = []
         for row, value in answers.items():
-            if not 0 <= row < len(self.rows):
+            if not 0 <= row < n_rows:
                 raise ParameterError(
-                    "The 'answers' parameter of Session.add_model_answers must be about rows below "
-                    f"{len(self.rows)}. Got {row!r:.40} instead."
+                    f"The 'answers' parameter of {owner} must be about rows below {n_rows}. "
+                    f"Got {row!r:.40} instead."
                 )
             shares = None if value is None else groups.told_row(value, names)
             if shares is not None and any(map(math.isnan, shares)):
                 raise AnswerError(f"A row must be whole, or None. Got {value!r:.60} instead.")
-            told.append((int(row), None if shares is None else groups.row_by_number(shares)))
-        for start in range(0, len(told), _IN_AN_EVENT):
-            text = json.dumps(told[start : start + _IN_AN_EVENT])
-            self._log(EventKind.MODEL, name, text=text)
-        return len(told)
+            rows.append((int(row), None if shares is None else groups.row_by_number(shares)))
+        parts = [rows[start : start + _IN_AN_EVENT] for start in range(0, len(rows), _IN_AN_EVENT)]
+        if parts:
+            self._assignment.append(
+                lambda _: [
+                    NewEvent(kind=EventKind.MODEL, annotator=adviser, text=json.dumps(part))
+                    for part in parts
+                ]
+            )
+        return len(rows)
 
-    def model_answers(self) -> dict[str, dict[int, Row | None]]:
-        """What language models said, by the groups of now.
+    def answers(self) -> dict[str, dict[int, Row | None]]:
+        """Answers of advisers, by the groups of now.
 
         Returns
         -------
         dict of str to dict of int to tuple of float or None
-            By model and row: a share for each group; None for "cannot say".
-
-        Examples
-        --------
-        >>> open("fruit.db").model_answers()
-        {}
+            By adviser and row: a share for each group; None for "cannot say".
         """
         with self._runtime.up_to_date() as state:
             groups = self._runtime.groups
             return {
                 name.removeprefix(MODEL): {
                     row: None if shares is None else groups.row_now(shares)
-                    for row, shares in said.items()
+                    for row, shares in rows.items()
                 }
-                for name, said in state.models.items()
+                for name, rows in state.models.items()
             }
 
-    def panel(self) -> PanelReport:
-        """How much rests on whom, how often each model is wrong, and what people would change.
+    def report(self) -> AdviserReport:
+        """How much rests on whom, how often advisers are wrong, and what people would change.
 
         Returns
         -------
-        PanelReport
-            People, models, and the items to check.
+        AdviserReport
+            People, advisers, and the items to check.
 
         Examples
         --------
-        >>> report = open("fruit.db").panel()
+        >>> report = open("fruit.db").advisers.report()
         >>> report.items, report.people
         (4, 0)
         """
         policy = self._runtime.catch_up()
         with self._runtime.lock:
-            said = dict(self._runtime.state.models)
+            answers = dict(self._runtime.state.models)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
-        n, result = len(self.rows), self._results.result(self._assignment.state_for(None))
-        if not isinstance(policy, StratifiedPolicy) or not said:
-            return PanelReport(
-                items=n, people=result.n_queries, models={}, decided_by_models=0.0,
+        n, result = len(self._runtime.rows), self._results.result(self._assignment.state_for(None))
+        if not answers:
+            return AdviserReport(
+                items=n, people=result.n_queries, advisers={}, decided_by_advisers=0.0,
                 would_change=result.expected_wrong,
                 to_check=(), audit_share=share, notes=(),
             )  # fmt: skip
@@ -357,16 +358,16 @@ class PanelAnswers(Opinions):
         weighed = {model.advice.name: model for model in belief.advisers.members}
         scores = {
             name.removeprefix(MODEL): _score_of(
-                weighed.get(name), said[name], belief, order, names,
+                weighed.get(name), answers[name], belief, order, names,
                 _moved(U, policy.memberships_without({name})),
             )
-            for name in said
+            for name in answers
         }  # fmt: skip
-        return PanelReport(
+        return AdviserReport(
             items=n,
             people=belief.n_answered,
-            models=scores,
-            decided_by_models=_moved(U, policy.memberships_without(set(said))),
+            advisers=scores,
+            decided_by_advisers=_moved(U, policy.memberships_without(set(answers))),
             would_change=result.expected_wrong,
             to_check=_doubtful(belief),
             audit_share=share,
@@ -374,9 +375,9 @@ class PanelAnswers(Opinions):
         )
 
     def audit_order(self) -> list[int]:
-        """All rows in the random order in which people are asked, to audit language models.
+        """All rows in the random order in which people are asked, to audit advisers.
 
-        Whoever lets a model answer some items only takes the first: they are the ones audited.
+        Of an adviser that answers some items only, let these be the first: those are audited.
 
         Returns
         -------
@@ -386,24 +387,16 @@ class PanelAnswers(Opinions):
         Raises
         ------
         SessionError
-            If the session asks for similarities, or a plan of the paper asks.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> sorted(session.audit_order())
-        [0, 1, 2, 3]
+            If the session compares items.
         """
-        self._check_panel()
-        policy = self._runtime.policy
-        assert isinstance(policy, StratifiedPolicy)
-        return audit_order(len(self.rows), policy.settings.seed)
+        self._check_asks_groups("Advisers.audit_order")
+        return audit_order(len(self._runtime.rows), self._runtime.policy.settings.seed)
 
-    def _check_panel(self) -> None:
-        """Refuse models where people are asked something else."""
-        if self.config.has_plan or self.config.ask not in ("group", "membership"):
+    def _check_asks_groups(self, owner: str) -> None:
+        """Refuse advisers where people are asked something else."""
+        if self._runtime.config.ask not in ("group", "membership"):
             raise SessionError(
-                "A panel needs the default strategy, and a session that asks for groups or "
-                f"memberships. Got {self.config.ask!r} with {self.config.strategy['kind']}; for "
-                "others askmeans.llm.ModelOracle answers a fit."
+                f"{owner} needs a session that asks for groups or memberships. "
+                f"Got ask={self._runtime.config.ask!r}; for others askmeans.llm.ModelOracle "
+                "answers a fit."
             )

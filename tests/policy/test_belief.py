@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
+from soaking import in_soak
 
 from askmeans import Stratified, oracles, run
 from askmeans.exceptions import MoreClustersWarning
@@ -60,7 +61,7 @@ def test_hidden_groups_are_noticed_counted_and_never_certain(k):
     assert new[hidden].sum(axis=1).mean() < 0.5
 
 
-@pytest.mark.parametrize("hidden", [0, 1, 2])
+@pytest.mark.parametrize("hidden", [0, in_soak(1), in_soak(2)])
 def test_a_single_group_that_is_missing_is_noticed_and_counted_once(hidden):
     # Once it is clear what is elsewhere nobody is asked about it: few answers tell of it.
     X, species = load_iris(return_X_y=True)

@@ -1,0 +1,269 @@
+"""The result of `askmeans fit`: without questions, by a session, or by a plan of the paper."""
+
+import hashlib
+import sys
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans import sessions
+from askmeans.cli.answer_files import read_answers
+from askmeans.cli.options import changed_options, comma_list, refuse_options
+from askmeans.cli.output import complain, plain
+from askmeans.cli.questions import Conversation
+from askmeans.cli.start import FitOptions
+from askmeans.driver import run as drive
+from askmeans.estimators import FuzzyKMeans
+from askmeans.exceptions import AskmeansError, CollapseWarning, ParameterError
+from askmeans.fuzzy.items import as_items
+from askmeans.metrics import match_clusters, matched_accuracy
+from askmeans.oracles import CallbackOracle, ConsoleOracle, RememberingOracle, TableOracle
+from askmeans.oracles.console import Terminal
+from askmeans.paper import Plan
+from askmeans.policy import Policy
+from askmeans.queries import ME, Answers
+from askmeans.results import Result
+from askmeans.sessions import Session, SessionState
+from askmeans.sessions.display import strongest_items
+from askmeans.sessions.warning_notes import quietly
+from askmeans.spec import SIMILARITIES, PlanSpec
+from askmeans.strategies import Stratified
+from askmeans.tables import Items
+
+__all__ = ["Job", "Outcome", "outcome_of"]
+
+Floats = NDArray[np.float64]
+
+_EXEMPLARS = 10  # of each cluster: more than are shown beside an item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A fit: its options, what decides the questions, the items and the names of the clusters."""
+
+    options: FitOptions
+    spec: PlanSpec
+    items: Items
+    X: Floats
+    names: list[str]
+    truth: NDArray[np.str_] | None  # the simulated expert's labels
+
+    def file(self, ending: str) -> Path:
+        """A file beside the data, or where --out says."""
+        return Path(f"{self.options.out or self.options.data.with_suffix('')}.{ending}")
+
+    def summary(self, **values: Any) -> dict[str, Any]:
+        """What every summary has, and these values."""
+        return {
+            "n_items": len(self.X),
+            "n_clusters": self.spec.n_clusters,
+            "strategy": self.options.strategy,
+            "ask": self.spec.ask,
+            "seed": self.spec.seed,
+        } | values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Memberships, the clusters' names, and the summary of how they came about."""
+
+    memberships: Floats
+    names: list[str]
+    summary: dict[str, Any]
+    failure: AskmeansError | None = None
+
+
+def outcome_of(job: Job) -> Outcome:
+    """Memberships by the answers of the expert that --expert names."""
+    if job.options.expert == "none":
+        return _without_questions(job)
+    if job.truth is None and isinstance(job.spec.strategy, Stratified):
+        return _by_session(job)
+    return _by_run(job)
+
+
+def _without_questions(job: Job) -> Outcome:
+    """A fit without an expert."""
+    asking = ("budget", "answers", "levels", "strategy", "ask")
+    names = [name for name in changed_options(job.options) if name in asking]
+    refuse_options(names, "with --expert none, which asks nobody")
+    return Outcome(
+        memberships=_unsupervised(job),
+        names=job.names,
+        summary=job.summary(
+            strategy="none", ask=None, complete=True, stopped=None, n_queries=0, n_rounds=0
+        ),
+    )
+
+
+def _unsupervised(job: Job) -> Floats:
+    """Memberships of FuzzyKMeans; the closed form needs a fuzzifier above 1."""
+    fuzzifier = job.spec.fuzzifier
+    model = FuzzyKMeans(
+        job.spec.n_clusters, fuzzifier=max(fuzzifier, 1.05), n_init=5, random_state=job.spec.seed
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CollapseWarning)
+        try:
+            model.fit(job.X)
+        except CollapseWarning:  # as texts and other items of many features make them do
+            model.set_params(fuzzifier="auto").fit(job.X)
+            if job.options.expert == "none":
+                complain(
+                    f"warning: clusters merge at --fuzzifier {fuzzifier:g}; without questions "
+                    f"{model.fuzzifier_:.2f} was used."
+                )
+    memberships: Floats = model.memberships_.astype(np.float64)
+    return memberships
+
+
+def _by_session(job: Job) -> Outcome:
+    """A fit with a person, who answers in a session beside the data; it goes on with an old one."""
+    budget, answers = job.options.questions.budget, job.options.answers
+    known = [] if answers is None else read_answers(answers, job.items.ids, job.names)
+    with _opened(job) as session:
+        if known:
+            session.import_answers(known)
+        if budget not in (None, session.status().budget):
+            session.settings.set_budget(budget)
+        finished = Conversation(session, ME, Terminal("suq", stdout=sys.stderr)).run(
+            until_settled=True
+        )
+        result, status = session.result(), session.status()
+        is_spent = status.state is SessionState.SPENT
+        stopped = "budget" if is_spent else result.clustering.diagnostics.stopped
+        summary = job.summary(
+            n_clusters=len(result.cluster_names),
+            complete=finished and not is_spent,
+            stopped=stopped if finished else "interrupted",
+            n_queries=status.answered,
+            n_answers_held=status.held,
+            n_rounds=result.n_rounds,
+            diagnostics=plain(result.clustering.diagnostics.to_dict()),
+            answers=str(job.file("session.db")),
+        )
+        return Outcome(
+            memberships=result.memberships, names=list(result.cluster_names), summary=summary
+        )
+
+
+def _opened(job: Job) -> Session:
+    """The session beside the data, new or from an earlier run of the same command."""
+    path, spec, names = job.file("session.db"), job.spec, comma_list(job.options.questions.names)
+    if not path.exists():
+        return sessions.create(
+            path, job.items, n_clusters=spec.n_clusters, cluster_names=names, ask=spec.ask,
+            budget=spec.budget, levels=spec.levels,
+            fuzzifier=spec.fuzzifier, random_state=spec.seed,
+        )  # fmt: skip
+    session = sessions.open(path, X=job.items.features)
+    before = session.config.spec()
+    fields = ("n_clusters", "ask", "seed", "levels", "fuzzifier")
+    changed = [f"--{name}".replace("n_", "") for name in fields
+               if getattr(before, name) != getattr(spec, name)]  # fmt: skip
+    if names != session.config.cluster_names:
+        changed.append("--names")
+    if job.items.ids != session.rows.ids()[: len(job.items.ids)]:
+        changed.append("--id")
+    if changed:
+        session.close()
+        raise ParameterError(
+            f"{path} must belong to the same command, to go on with its answers. Got another "
+            f"{', '.join(changed)}; use the same, or another --out."
+        )
+    return session
+
+
+def _by_run(job: Job) -> Outcome:
+    """A fit with a simulated expert, or with a person and a strategy of the paper.
+
+    A person's answers are kept in a file, and the plan is run again over them.
+    """
+    answers = job.options.answers
+    known = [] if answers is None else read_answers(answers, job.items.ids, job.names)
+    ledger, failure = Answers.of(known, job.spec.n_clusters).ledger(), None
+    if job.truth is None:
+        memory = RememberingOracle(
+            _console(job), ledger, file=job.file("answers.jsonl"), about=_about(job)
+        )
+        if isinstance(memory.oracle, ConsoleOracle):
+            memory.oracle.exemplars = _exemplars(job, memory.ledger.history)
+        oracle: RememberingOracle | TableOracle = memory
+    else:
+        oracle = TableOracle.from_labels(job.truth)
+    try:
+        result = drive(_plan(job), oracle, budget=job.spec.budget, ledger=ledger.history.ledger())
+    except AskmeansError as error:
+        if error.result is None:
+            raise
+        result, failure = error.result, error  # what was reached is written all the same
+    return Outcome(
+        memberships=_matched(job, result.clustering.memberships),
+        names=job.names,
+        summary=_run_summary(job, result),
+        failure=failure,
+    )
+
+
+def _plan(job: Job) -> "Plan | Policy":
+    """The plan or policy, from its beginning."""
+    noisy = True if job.truth is None else None  # people are
+    return job.spec.make(as_items(job.X, job.items.blank), noisy=noisy)
+
+
+def _console(job: Job) -> ConsoleOracle:
+    """The person at the terminal."""
+    frame = job.items.shown
+    if job.options.table.id in frame.columns and len(frame.columns) > 1:
+        frame = frame.drop(columns=job.options.table.id)  # it is shown beside each item
+    if not sys.stdin.isatty():
+        complain("reading answers from standard input.")
+    return ConsoleOracle(frame, cluster_names=job.names, ids=job.items.ids, stdout=sys.stderr)
+
+
+def _exemplars(job: Job, known: Answers) -> list[list[int]] | None:
+    """Typical items of clusters that have no names yet, by what the plan knows so far."""
+    if job.options.questions.names is not None or job.spec.ask in SIMILARITIES:
+        return None
+    start, _ = quietly(lambda: drive(_plan(job), CallbackOracle(), budget=0, ledger=known.ledger()))
+    return strongest_items(start.clustering, job.X, _EXEMPLARS)
+
+
+def _about(job: Job) -> dict[str, Any]:
+    """What the answers to a plan are about."""
+    data = hashlib.sha256(job.X.round(4).tobytes() + "\n".join(job.items.ids).encode())
+    return {"clusters": job.names, "data": data.hexdigest()}
+
+
+def _matched(job: Job, memberships: Floats) -> Floats:
+    """The columns in the order of the names: similarities find clusters in an order of their own.
+
+    A simulated expert's classes are matched to them; a person's clusters have no names yet.
+    """
+    if job.truth is None or job.spec.ask not in SIMILARITIES:
+        return memberships
+    classes = np.unique(job.truth, return_inverse=True)[1]
+    return memberships[:, match_clusters(np.eye(job.spec.n_clusters)[classes], memberships)]
+
+
+def _run_summary(job: Job, result: Result) -> dict[str, Any]:
+    """The summary of a run without a session."""
+    memberships, diagnostics = result.clustering.memberships, result.clustering.diagnostics
+    summary = job.summary(
+        complete=result.complete,
+        stopped=diagnostics.stopped,
+        n_queries=result.n_queries,
+        n_answers_held=len(result.history) - result.n_queries,
+        n_rounds=result.n_rounds,
+        diagnostics=plain(diagnostics.to_dict()),
+    )
+    if job.truth is None:
+        return summary | {"answers": str(job.file("answers.jsonl"))}
+    return summary | {
+        "matched_accuracy": matched_accuracy(job.truth, memberships),
+        "matched_accuracy_without_questions": matched_accuracy(job.truth, _unsupervised(job)),
+    }

@@ -1,0 +1,208 @@
+"""How far several annotators agree: with each other, and with gold answers.
+
+Only answers that stand are compared; "cannot say" is no opinion.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
+from askmeans.queries.values import difference, largest_difference
+from askmeans.sessions.log import GOLD, IMPORTED, Value
+from askmeans.sessions.runtime import Runtime
+
+__all__ = ["Agreement", "Disagreement", "GoldScore", "PairAgreement", "agreement_of",
+           "disagreements_of", "gold_scores"]  # fmt: skip
+
+Opinions = dict[int, dict[str, Value]]  # question -> annotator -> answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAgreement:
+    """How far two people agree.
+
+    Parameters
+    ----------
+    people : tuple of str
+        Their names.
+    questions : int
+        How many questions both answered.
+    difference : float
+        How far their answers are apart on average: 0 for the same, 1 for the opposite.
+    """
+
+    people: tuple[str, str]
+    questions: int
+    difference: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """How far the people of a session agree.
+
+    Parameters
+    ----------
+    alpha : float
+        Krippendorff's alpha: 1 for full agreement, 0 for what chance would bring; NaN where no
+        question was answered by two, or all answers are the same.
+    questions : int
+        How many questions were answered by two or more.
+    by_person : dict of str to float
+        Alpha of the pairs of answers of which one is theirs.
+    by_group : dict of str to float
+        Alpha of what was said of each group.
+    pairs : tuple of PairAgreement
+        Who differs from whom, those who differ most first.
+    """
+
+    alpha: float
+    questions: int
+    by_person: dict[str, float]
+    by_group: dict[str, float]
+    pairs: tuple[PairAgreement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Disagreement:
+    """A question that people answered differently.
+
+    Parameters
+    ----------
+    question : int
+        Its number.
+    items : tuple of int
+        Row numbers of its items.
+    answers : dict of str to float or tuple of float
+        Who said what.
+    difference : float
+        How far the two answers are apart that differ most, from 0 to 1.
+    decided : float, tuple of float or None
+        What was decided since, by `People.adjudicate`.
+    """
+
+    question: int
+    items: tuple[int, ...]
+    answers: dict[str, Value]
+    difference: float
+    decided: Value | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldScore:
+    """How somebody answered the gold questions.
+
+    Parameters
+    ----------
+    questions : int
+        How many of them they answered.
+    difference : float
+        How far their answers are from the known ones on average, from 0 to 1.
+    """
+
+    questions: int
+    difference: float
+
+
+def agreement_of(runtime: Runtime, names: list[str]) -> Agreement:
+    """How far annotators agree: all, each of them, about each group, and who differs from whom."""
+    opinions = _opinions(runtime)
+    people = sorted({name for answers in opinions.values() for name in answers})
+    asks_groups = runtime.config.ask == "group"
+    table = _ratings(opinions, people, len(names) if asks_groups else 1)
+    by_group, groups = {}, runtime.groups
+    clusters = [runtime.question(number).cluster for number in opinions]
+    for column, name in enumerate(names):
+        if asks_groups:
+            by_group[name] = krippendorff_alpha(table[:, :, column])
+        else:
+            here = [j is not None and groups.column(j) == column for j in clusters]
+            by_group[name] = krippendorff_alpha(table[:, here, 0])
+    return Agreement(
+        alpha=krippendorff_alpha(table),
+        questions=sum(len(answers) > 1 for answers in opinions.values()),
+        by_person=dict(zip(people, annotator_alphas(table).tolist(), strict=True)),
+        by_group=by_group,
+        pairs=_pairs(opinions, people),
+    )
+
+
+def disagreements_of(runtime: Runtime, n: int) -> list[Disagreement]:
+    """Questions that annotators answered differently: undecided first, then the most different."""
+    listed = []
+    for number, answers in _opinions(runtime).items():
+        largest = largest_difference(answers.values())
+        if largest > 0.0:
+            decision = runtime.state.decision(number)
+            listed.append(
+                Disagreement(
+                    question=number, items=runtime.question(number).items, answers=answers,
+                    difference=largest, decided=None if decision is None else decision.value,
+                )
+            )  # fmt: skip
+    return sorted(listed, key=lambda d: (d.decided is not None, -d.difference, d.question))[:n]
+
+
+def gold_scores(runtime: Runtime) -> dict[str, GoldScore]:
+    """By annotator, how far their answers to gold questions are from the known ones."""
+    opinions = _opinions(runtime)
+    with runtime.lock:
+        groups = runtime.groups
+        known = {number: event.value for number, event in runtime.state.gold.items()}
+    differences: dict[str, list[float]] = {}
+    for number, truth in known.items():
+        if isinstance(truth, tuple):
+            truth = groups.row_now(truth)
+        for name, value in opinions.get(number, {}).items():
+            assert truth is not None
+            differences.setdefault(name, []).append(difference(value, truth))
+    return {
+        name: GoldScore(questions=len(each), difference=sum(each) / len(each))
+        for name, each in sorted(differences.items())
+    }
+
+
+def _opinions(runtime: Runtime) -> Opinions:
+    """What annotators answered to each question, by the groups of now."""
+    opinions: Opinions = {}
+    with runtime.up_to_date() as state:
+        groups = runtime.groups
+        for event in state.given_by():
+            value = event.value
+            if value is None or event.annotator in (IMPORTED, GOLD):
+                continue
+            if isinstance(value, tuple):
+                value = groups.row_now(value)
+                if any(map(math.isnan, value)):
+                    continue  # answered before a group existed
+            opinions.setdefault(state.original(event.asked), {})[event.annotator] = value
+    return opinions
+
+
+def _ratings(opinions: Opinions, people: list[str], width: int) -> NDArray[np.float64]:
+    """The opinions as a table: by person, question and group."""
+    table = np.full((len(people), len(opinions), width), np.nan)
+    for column, answers in enumerate(opinions.values()):
+        for name, value in answers.items():
+            row = value if isinstance(value, tuple) else (value,)
+            if len(row) == width:
+                table[people.index(name), column] = row
+    return table
+
+
+def _pairs(opinions: Opinions, people: list[str]) -> tuple[PairAgreement, ...]:
+    """Every two annotators who answered the same questions, those who differ most first."""
+    pairs = []
+    for pair in itertools.combinations(people, 2):
+        differences = [
+            difference(answers[pair[0]], answers[pair[1]])
+            for answers in opinions.values()
+            if pair[0] in answers and pair[1] in answers
+        ]
+        if differences:
+            mean = sum(differences) / len(differences)
+            pairs.append(PairAgreement(people=pair, questions=len(differences), difference=mean))
+    return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.people)))

@@ -1,0 +1,168 @@
+"""What the owner decides: the budget, a pause, and the options of the page."""
+
+import json
+from typing import Any
+
+from askmeans._util.checks import check_number, check_text
+from askmeans.exceptions import ParameterError
+from askmeans.queries import ME
+from askmeans.sessions.assignment import Assignment
+from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.reports import Receipt
+from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
+
+__all__ = ["OPTIONS", "Settings", "initial_option"]
+
+OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
+                           "gold_feedback": bool, "annotators_see_results": bool,
+                           AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip
+_LONGEST = 20_000  # characters of guidelines
+
+
+class Settings:
+    """What may be changed while a session runs; `Session.settings`.
+
+    Parameters
+    ----------
+    runtime : Runtime
+        The session's log and policy.
+    assignment : Assignment
+        What writes its events.
+
+    Examples
+    --------
+    >>> session = open("fruit.db")
+    >>> receipt = session.settings.set_option("purpose", "We sort fruit by size.")
+    >>> session.settings.options["purpose"]
+    'We sort fruit by size.'
+    """
+
+    def __init__(self, runtime: Runtime, assignment: Assignment) -> None:
+        self._runtime = runtime
+        self._assignment = assignment
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options, by the names that `set_option` takes."""
+        config = self._runtime.config
+        with self._runtime.up_to_date() as state:
+            return {name: initial_option(name, config.target) for name in OPTIONS} | state.options
+
+    def set_option(self, name: str, value: Any, *, annotator: str = ME) -> Receipt:
+        """Set an option of the page or of the policy.
+
+        Parameters
+        ----------
+        name : str
+            "purpose", what the session is for, in a sentence; "guidelines", what belongs where, in
+            Markdown; "predicted_first", whether probable groups come first on a card, which biases
+            people; "gold_feedback", whether people are shown the known answer after a gold
+            question; "annotators_see_results", whether people invited as annotators see the
+            result; "audit_share", the part of people's questions that is about random items, where
+            advisers answer, too; "good_enough", the share of wrong items at which to stop, 0.0 for
+            none.
+        value : str, bool or float
+            A text of at most 20,000 characters; True or False; a share from 0.0 to 1.0.
+        annotator : str, default="me"
+            Who decides it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such option, or the value is not of its kind.
+        """
+        kind = OPTIONS.get(name) if isinstance(name, str) else None
+        fits = kind is not None and isinstance(value, kind) and len(str(value)) <= _LONGEST
+        if not fits or (kind is float and not 0.0 <= value <= 1.0):
+            raise ParameterError(
+                f"The 'name' parameter of Settings.set_option must be one of {', '.join(OPTIONS)}, "
+                f"with a text of at most {_LONGEST} characters, True or False for three of them, "
+                f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead.",
+                user_message=f"This text has {len(str(value)):,} characters, and at most "
+                f"{_LONGEST:,} can be saved. Shorten it.",
+            )
+        if isinstance(value, str):
+            check_text(value, f"The option {name!r}")
+        return self._log(EventKind.OPTION, annotator, text=json.dumps({name: value}))
+
+    def set_budget(self, n: int, *, annotator: str = ME) -> Receipt:
+        """Allow another number of questions, more or fewer; answers are kept in either case.
+
+        Parameters
+        ----------
+        n : int
+            Most different questions to answer, those answered so far included.
+        annotator : str, default="me"
+            Who decides it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Raises
+        ------
+        ParameterError
+            If it is no whole number from 1.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.settings.set_budget(3)
+        >>> session.status().budget, session.status().left.high
+        (3, 3)
+        """
+        check_number(n, "n", "Settings.set_budget", integer=True, minimum=1)
+        most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
+        return self._log(EventKind.BUDGET, annotator, target=most)
+
+    def pause(self, *, annotator: str = ME) -> Receipt:
+        """Hand out no questions until `resume`; answers are still taken.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who pauses it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+
+        Examples
+        --------
+        >>> session = open("fruit.db")
+        >>> receipt = session.settings.pause()
+        >>> session.ask(), session.status().state.value
+        ([], 'paused')
+        """
+        return self._log(EventKind.PAUSE, annotator)
+
+    def resume(self, *, annotator: str = ME) -> Receipt:
+        """Hand out questions again.
+
+        Parameters
+        ----------
+        annotator : str, default="me"
+            Who resumes it.
+
+        Returns
+        -------
+        Receipt
+            The stored event.
+        """
+        return self._log(EventKind.RESUME, annotator)
+
+    def _log(self, kind: EventKind, annotator: str, **values: Any) -> Receipt:
+        """Append an event."""
+        return self._assignment.log(lambda: NewEvent(kind=kind, annotator=annotator, **values))
+
+
+def initial_option(name: str, target: float) -> Any:
+    """An option's value before it was set."""
+    return target if name == GOOD_ENOUGH else OPTIONS[name]()
