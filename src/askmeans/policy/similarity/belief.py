@@ -37,9 +37,9 @@ _DAMPING = 0.3
 _SWEEPS, _TOLERANCE = 60, 1e-5
 _ROUNDS = 6  # of estimating how many slips there are
 _CLOSE = 1e-3  # shares of slips that are one
-_FIRST = 0.05  # probability of a slip that these start with
+FIRST = 0.05  # probability of a slip that these start with
 _BEFORE = (0.5, 20.0)  # slips among answers, as if seen before
-_BOUNDS = (0.005, 0.3)
+BOUNDS = (0.005, 0.3)
 
 
 class SimilarBelief(Belief):
@@ -140,7 +140,7 @@ def without_slips(compared: Compared, expected: Floats) -> Floats:
     turned = np.roll(np.arange(len(sides)), len(comparisons.pairs))
     signs = 2.0 * np.tile(comparisons.pair_value, 2) - 1.0
     heard = np.zeros((len(sides), before.shape[1]))
-    slip, rows = _FIRST, before
+    slip, rows = FIRST, before
     for _ in range(_ROUNDS):
         strength = np.expm1(signs * np.log((1.0 - slip) / slip))
         for _ in range(_SWEEPS):
@@ -162,7 +162,7 @@ def _share_of_slips(signs: Floats, same: Floats, slip: float) -> float:
     wrong = against / (against + (1.0 - against / slip) * (1.0 - slip))
     weight = np.abs(signs) / 2.0  # each answer is here twice
     slips, answers = _BEFORE
-    return float(np.clip((slips + weight @ wrong) / (answers + weight.sum()), *_BOUNDS))
+    return float(np.clip((slips + weight @ wrong) / (answers + weight.sum()), *BOUNDS))
 
 
 def _rows(before: Floats, sides: NDArray[np.intp], heard: Floats) -> tuple[Floats, Floats]:
