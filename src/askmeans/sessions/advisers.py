@@ -274,13 +274,6 @@ class Advisers:
         -------
         int
             How many there were.
-
-        Raises
-        ------
-        SessionError
-            If the session compares items.
-        AnswerError, ParameterError
-            If one is no answer, or about no item; then none is added.
         """
         owner = "Advisers.add"
         adviser = check_name(MODEL + check_name(name, "name", owner), "name", owner)
@@ -383,11 +376,6 @@ class Advisers:
         -------
         list of int
             Row numbers; neither answers nor items added later change their order.
-
-        Raises
-        ------
-        SessionError
-            If the session compares items.
         """
         self._check_asks_groups("Advisers.audit_order")
         return audit_order(len(self._runtime.rows), self._runtime.policy.settings.seed)

@@ -197,11 +197,6 @@ class History:
         Receipt
             The stored event.
 
-        Raises
-        ------
-        SessionError
-            If there is no such change, or the same was changed again since.
-
         Examples
         --------
         >>> session = open("fruit.db")
