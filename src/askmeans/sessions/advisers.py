@@ -279,7 +279,7 @@ class Advisers:
         adviser = check_name(MODEL + check_name(name, "name", owner), "name", owner)
         self._check_asks_groups(owner)
         with self._runtime.up_to_date():
-            groups, names = self._runtime.groups, self._results.cluster_names()
+            groups, names = self._runtime.groups, self._results.names()
         n_rows = len(self._runtime.rows)
         rows: list[tuple[int, Row | None]] = []
         for row, value in answers.items():
@@ -346,7 +346,7 @@ class Advisers:
                 to_check=(), audit_share=share, notes=(),
             )  # fmt: skip
         belief = policy.belief()
-        U, names = result.memberships, list(result.cluster_names)
+        U, names = result.memberships, list(result.group_names)
         order = audit_order(n, policy.settings.seed)
         weighed = {model.answers.name: model for model in belief.panel.models}
         scores = {

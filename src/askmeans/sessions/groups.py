@@ -76,7 +76,7 @@ class Groups(Sequence[Group]):
     def _all(self) -> list[Group]:
         """The groups as of now."""
         with self._runtime.up_to_date() as state:
-            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             about = state.descriptions
             return [Group(number=j, name=name, description=about.get(j, "")) for j, name in names]
 
@@ -100,7 +100,7 @@ class Groups(Sequence[Group]):
     def names(self) -> list[str]:
         """What the groups are called now, in the order of a result's columns."""
         with self._runtime.lock:
-            return self._results.cluster_names()
+            return self._results.names()
 
     @property
     def all_names(self) -> list[str]:
@@ -109,7 +109,7 @@ class Groups(Sequence[Group]):
         A merged group has the name of the group that it is part of now.
         """
         with self._runtime.lock:
-            return self._results.group_names()
+            return self._results.all_names()
 
     @property
     def can_change(self) -> bool:
@@ -131,7 +131,7 @@ class Groups(Sequence[Group]):
         """
         with self._runtime.lock:
             groups = self._runtime.groups
-            names = dict(zip(self._results.cluster_names(), groups.living, strict=True))
+            names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
                 return names.get(group)
             whole = type(group) is not bool and isinstance(group, Integral)
@@ -154,7 +154,7 @@ class Groups(Sequence[Group]):
         """
         number = self.find(group)
         if number is None:
-            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             raise ParameterError(
                 f"The 'group' parameter of {owner} must be one of the groups "
                 f"{', '.join(f'{j} {name}' for j, name in names)}. Got {group!r:.60} instead.",
@@ -588,7 +588,7 @@ class Groups(Sequence[Group]):
         def added() -> NewEvent:
             if self._runtime.groups != groups:
                 raise _RaceError
-            names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
+            names = unique_names(dict(enumerate(self._results.all_names())), groups.n + 1)
             return NewEvent(kind=EventKind.GROUP, annotator=ITSELF, target=groups.n, text=names[-1])
 
         with suppress(_RaceError):

@@ -64,12 +64,6 @@ class Person:
         What they may do.
     invite : int
         The number of their invitation.
-
-    Examples
-    --------
-    >>> session = open("fruit.db")
-    >>> session.people.person_of(session.people.invite("Ada"))
-    Person(name='Ada', role='annotator', invite=1)
     """
 
     name: str
@@ -99,13 +93,6 @@ class Invite:
         When it was last used, to the minute; None if never.
     state : {"valid", "expired", "revoked"}
         Whether it lets anybody in.
-
-    Examples
-    --------
-    >>> session = open("fruit.db")
-    >>> token = session.people.invite("Ada", days=0)
-    >>> session.people.invites()[0].state
-    'expired'
     """
 
     number: int
@@ -362,7 +349,7 @@ class People:
         >>> agreement.alpha, agreement.by_person
         (1.0, {'Ada': 1.0, 'Bo': 1.0})
         """
-        return agreement_of(self._runtime, self._results.cluster_names())
+        return agreement_of(self._runtime, self._results.names())
 
     def disagreements(self, n: int = 10) -> list[Disagreement]:
         """Questions that people answered differently, those of the largest difference first.
@@ -420,7 +407,7 @@ class People:
         0.9
         """
         who = check_annotator(annotator, person=True)
-        names = self._results.cluster_names
+        names = self._results.names
         answer = (
             None if value is None
             else self._assignment.checked_value(question_id, value, names)

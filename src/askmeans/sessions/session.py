@@ -280,7 +280,7 @@ class Session:
         """
         check_annotator(annotator, person=True)
         as_key(key)
-        answer = self._assignment.checked_value(question_id, value, self._results.cluster_names)
+        answer = self._assignment.checked_value(question_id, value, self._results.names)
         receipt = self._assignment.give(EventKind.ANSWER, question_id, answer, annotator, key)
         self._want_another_opinion(receipt)
         return receipt
@@ -324,7 +324,7 @@ class Session:
             check_annotator(annotator, person=True)
             as_key(key)
             kind = EventKind.ANSWER
-            answer = self._assignment.checked_value(question_id, value, self._results.cluster_names)
+            answer = self._assignment.checked_value(question_id, value, self._results.names)
         return self._assignment.give(kind, question_id, answer, annotator, key, instead=True)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
@@ -467,7 +467,7 @@ class Session:
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self.history.answers(), self.question, len(result.cluster_names),
+            self.history.answers(), self.question, len(result.group_names),
             levels=self.config.levels, noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
