@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import askmeans
-from askmeans import FuzzyKMeans, TwoPhase, oracles, run, sessions
+from askmeans import FuzzyKMeans, Stratified, oracles, run, sessions
 from askmeans.queries import MembershipQueries
 
 CLIENTS = Path(__file__).parent.parent / "tests" / "helpers" / "clients.py"
@@ -78,7 +77,7 @@ def replay(name: str, strategy: Any, X: NDArray[np.float64], answers: int, folde
     known = run(plan, oracle, budget=answers)
     path = folder / f"{name}.db"
     with sessions.create(
-        path, X, n_clusters=K, strategy=strategy, fuzzifier=1.5, random_state=0,
+        path, X, n_clusters=K, ask="membership", strategy=strategy, fuzzifier=1.5, random_state=0,
         cluster_names=[f"c{j}" for j in range(K)],
     ) as session:  # fmt: skip
         held = session.import_answers(known.history).new
@@ -101,7 +100,7 @@ def asking(X: NDArray[np.float64], folder: Path) -> None:
     oracle = oracles.TableOracle(FuzzyKMeans(K, random_state=0).fit(X).memberships_)
     asks, tells = [], []
     with sessions.create(
-        folder / "asking.db", X, n_clusters=K, strategy=TwoPhase(sample_size=60), random_state=0
+        folder / "asking.db", X, n_clusters=K, ask="membership", budget=200, random_state=0
     ) as session:
         session.ask()
         while True:
@@ -190,11 +189,8 @@ def main() -> None:
     X = truth[rng.integers(K, size=N)] + rng.normal(size=(N, D))
     with tempfile.TemporaryDirectory() as folder:
         asking(X, Path(folder))
-        replay("two-phase", TwoPhase(sample_size=1680), X, 5000, Path(folder))
-        stratified = getattr(askmeans, "Stratified", None)
-        if stratified is not None:
-            endless = stratified(precision=1e-6, max_items=None)  # or it would stop before
-            replay("stratified", endless, X, 500, Path(folder))
+        endless = Stratified(precision=1e-6, max_items=None)  # or it would stop before
+        replay("stratified", endless, X, 500, Path(folder))
 
 
 if __name__ == "__main__":

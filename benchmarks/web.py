@@ -29,7 +29,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
          "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -343,7 +343,7 @@ def people_at_once(
     X = np.random.default_rng(0).normal(size=(ROWS, 2))
     sessions.create(
         path, X, n_clusters=3, cluster_names=["a", "b", "c"],
-        strategy=TwoPhase(sample_size=ROWS // 2), random_state=0,
+        ask="membership", random_state=0,
     ).close()  # fmt: skip
     began = os.times()
     with serving("serve", path) as link:

@@ -19,7 +19,7 @@ from askmeans.exceptions import BudgetError
 from askmeans.metrics import membership_error, rho_weight
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity, repeated
-from askmeans.paper.pool_sizes import Route
+from askmeans.paper.pool import Route
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
 from experiments.cells import Cell

@@ -53,5 +53,7 @@ def reproduce(
         save_figure(spec, found, out / spec.name)
     claims = all_claims(Book(results))
     write_csv(out / "claims.csv", COLUMNS, [claim.row for claim in claims])
-    Report(scale=scale, seed=seed, figures=FIGURES, claims=claims, worse=worse).write(out)
+    Report(scale=scale, seed=seed, figures=FIGURES, claims=claims, worse=worse).write(
+        out / "report.md"
+    )
     return claims

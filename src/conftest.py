@@ -1,6 +1,6 @@
 """Sessions for the examples in docstrings of sessions, web and notebook: `fruit.db`, `pets.db`.
 
-The first is asked by a strategy of the paper, the second by the default.
+The first asks for memberships, the second for groups.
 """
 
 import shutil
@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-collect_ignore_glob = ["askmeans/sessions/store/migrations/*"]  # alembic's, who runs them
-
 
 @pytest.fixture(scope="session")
 def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the databases that the examples open."""
-    from askmeans import TwoPhase, sessions
+    from askmeans import sessions
 
     folder = tmp_path_factory.mktemp("fruit")
     X = [[1.0], [2.0], [8.0], [9.0]]
@@ -25,7 +23,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
         n_clusters=2,
         items=["apple", "pear", "melon", "pumpkin"],
         cluster_names=["small", "large"],
-        strategy=TwoPhase(sample_size=4),
+        ask="membership",
         random_state=0,
     ).close()
     sessions.create(

@@ -6,7 +6,7 @@ Run it once when a schema is released, and keep the file for ever: later version
 import sys
 from pathlib import Path
 
-from askmeans import TwoPhase, sessions
+from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.sessions.store.versions import SCHEMA
 
@@ -34,7 +34,7 @@ def fill(path: Path) -> None:
         n_clusters=2,
         items=["pea", "bean", "leek", "melon", "pumpkin", "marrow"],
         ids=["p", "b", "l", "me", "pu", "ma"],
-        strategy=TwoPhase(sample_size=4),
+        ask="membership",
         random_state=0,
     )
     session.import_answers(

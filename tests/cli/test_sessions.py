@@ -22,6 +22,7 @@ from askmeans.cli.questions import card_of
 from askmeans.queries import Answer
 
 COMMAND = Path(sys.executable).parent / "askmeans"
+DATABASES = Path(__file__).parents[1] / "sessions" / "databases"
 
 
 @pytest.fixture
@@ -609,6 +610,22 @@ def test_a_session_of_a_paper_strategy_is_refused_and_its_answers_exported(run, 
     assert "1 answers imported" in run("import", "new.db", "s.answers.csv")[1]
     code, _, errors = run("export", "s.db", "--format", "argilla")
     assert (code, "with TwoPhase" in errors) == (1, True)
+
+
+def test_the_answers_of_a_database_of_a_version_with_paper_strategies_are_exported(run, folder):
+    shutil.copy(DATABASES / "paper-strategy.db", folder / "old.db")
+    code, _, errors = run("status", "old.db")
+    assert (code, "with TwoPhase: that version can go on with it" in errors) == (1, True)
+    code, out, errors = run("export", "old.db", "--json")
+    assert (code, list(json.loads(out)["files"])) == (0, ["answers"]), errors
+    answers = pd.read_csv(folder / "old.answers.csv")
+    assert answers[["annotator", "value"]].values.tolist() == [
+        ["held", 0.0], ["ann", 0.75], ["bob", 0.5],
+    ]  # fmt: skip
+    assert run("export", "old.db", "--format", "json")[0] == 0
+    assert len(json.loads((folder / "old.answers.json").read_text())["answers"]) == 3
+    code, _, errors = run("export", "old.db")
+    assert (code, "old.answers.csv" in errors) == (1, True)  # it is there already
 
 
 def test_sessions_have_no_strategy_to_choose(run, folder):

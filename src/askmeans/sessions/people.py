@@ -295,11 +295,6 @@ class People:
         -------
         Person or None
             None where the token is wrong, revoked, expired, or of another session.
-
-        Examples
-        --------
-        >>> open("fruit.db").person_of("guessed") is None
-        True
         """
         if not _TOKEN.fullmatch(token):
             return None
@@ -366,7 +361,7 @@ class People:
     def agreement(self) -> Agreement:
         """How far people agree: all, each of them, about each group, and who differs from whom.
 
-        Answers that stand are compared, but for imported ones; "cannot say" is no opinion.
+        Answers that stand are compared, imported ones included; "cannot say" is no opinion.
 
         Returns
         -------

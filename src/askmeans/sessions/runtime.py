@@ -40,7 +40,7 @@ from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_mode
 from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
 

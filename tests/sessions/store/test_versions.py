@@ -1,19 +1,16 @@
-"""Schemas: made by alembic, refused when old or new, upgraded after a backup."""
+"""Schemas: refused when old or new, upgraded after a backup."""
 
 import re
 import shutil
 import sqlite3
-import textwrap
 from pathlib import Path
 
 import pytest
-from alembic.config import Config
-from alembic.script import ScriptDirectory
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 
 from askmeans import sessions
 from askmeans.exceptions import NoSessionError, StoreVersionError
-from askmeans.sessions.store import open_store, upgrade_store, versions
+from askmeans.sessions.store import copy_store, upgrade_store, versions
 
 DATABASES = Path(__file__).parent.parent / "databases"
 
@@ -25,45 +22,8 @@ def set_version(path, number):
     connection.close()
 
 
-def described(url):
-    """All tables, with everything a database tells of them but the order of columns."""
-    backend = versions.make_backend(url)
-    with backend.engine.connect() as connection:
-        told = inspect(connection)
-        found = {
-            name: (
-                sorted((c["name"], str(c["type"]), c["nullable"], c["default"])
-                       for c in told.get_columns(name)),
-                told.get_pk_constraint(name),
-                sorted(map(str, told.get_unique_constraints(name))),
-                sorted(map(str, told.get_foreign_keys(name))),
-                sorted(map(str, told.get_indexes(name))),
-            )
-            for name in told.get_table_names()
-        }  # fmt: skip
-        version = connection.execute(text("SELECT * FROM askmeans_version")).all()
-    backend.close()
-    return found, version
-
-
-def test_the_tables_are_those_that_the_migrations_make(database_at):
-    new, migrated = database_at("new"), database_at("migrated")
-    open_store(new, make=True).close()
-    backend = versions.make_backend(migrated, make=True)
-    versions.make_schema(backend, to="head")
-    backend.close()
-    assert described(new) == described(migrated)
-
-
-def test_the_schemas_number_is_the_last_migrations():
-    config = Config()
-    config.set_main_option("script_location", str(versions.MIGRATIONS))
-    config.set_main_option("path_separator", "os")
-    assert ScriptDirectory.from_config(config).get_current_head() == versions.SCHEMA
-
-
 def test_every_schema_left_a_database(tmp_path):
-    files = {path.name for path in DATABASES.glob("*.db")}
+    files = {path.name for path in DATABASES.glob("schema-*.db")}
     assert files == {f"schema-{versions.SCHEMA}.db"}
     for name in files:
         shutil.copy(DATABASES / name, tmp_path)
@@ -136,37 +96,40 @@ def test_fields_of_newer_and_older_versions_are_tolerated(old_database, change):
         assert session.ask(annotator="cy")
 
 
-def test_an_old_database_is_refused_with_the_command_that_upgrades_it(tmp_path, old_database):
+def test_an_old_database_is_refused_with_the_command_that_upgrades_it(
+    tmp_path, old_database, monkeypatch
+):
     spaced = tmp_path / "my data.db"
     shutil.move(old_database, spaced)
-    set_version(spaced, "0")
+    monkeypatch.setattr(versions, "SCHEMA", "5")
     command = re.escape(f"askmeans upgrade '{spaced}'")
-    with pytest.raises(StoreVersionError, match=f"schema 0, of an older one; run: {command}"):
+    with pytest.raises(StoreVersionError, match=f"schema 4, of an older one; run: {command}"):
         sessions.open(spaced)
 
 
-def next_schema(folder, body):
-    """Migrations with one more step, as a later version will have."""
-    migrations = folder / "migrations"
-    shutil.copytree(versions.MIGRATIONS, migrations, ignore=shutil.ignore_patterns("__pycache__"))
-    step = f'''
-        """A later schema."""
-        import sqlalchemy as sa
-        from alembic import op
-        revision, down_revision = "5", "4"
-        def upgrade():
-            op.add_column("askmeans_sessions", sa.Column("motto", sa.String(50)))
-            {body}
-        '''
-    (migrations / "versions" / "schema_5.py").write_text(textwrap.dedent(step))
-    return migrations
+def test_a_database_from_before_the_first_release_is_refused_and_left_alone(old_database):
+    set_version(old_database, "3")
+    before = old_database.read_bytes()
+    for attempt in (sessions.open, upgrade_store):
+        with pytest.raises(StoreVersionError, match="schema 3, of a version before the first rel"):
+            attempt(old_database)
+    assert old_database.read_bytes() == before
 
 
-def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(tmp_path, old_database):
+def add_motto(connection):
+    """What a later version's step may do."""
+    connection.execute(text("ALTER TABLE askmeans_sessions ADD COLUMN motto VARCHAR(50)"))
+
+
+def add_motto_and_fail(connection):
+    add_motto(connection)
+    raise ZeroDivisionError
+
+
+def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(old_database):
     with sessions.open(old_database) as session:
         history = session.history.answers()
-    migrations = next_schema(tmp_path, "pass")
-    backup = versions.upgrade(old_database, migrations=migrations, to="5")
+    backup = versions.upgrade(old_database, {5: add_motto})
     assert backup == old_database.with_name("schema-4.db.schema-4.backup")
     with sessions.open(backup) as session:
         assert session.history.answers() == history
@@ -176,24 +139,41 @@ def test_an_upgrade_backs_the_file_up_first_and_keeps_every_answer(tmp_path, old
         count = connection.execute("SELECT count(*) FROM askmeans_events").fetchone()[0]
     connection.close()
     assert count > len(history)
-    assert versions.upgrade(old_database, migrations=migrations, to="5") is None
+    assert versions.upgrade(old_database, {5: add_motto}) is None
 
 
-def test_an_upgrade_that_fails_leaves_the_database_as_it_was(tmp_path, old_database):
-    migrations = next_schema(tmp_path, "raise ZeroDivisionError")
+def test_an_upgrade_that_fails_leaves_the_database_as_it_was(old_database):
     with pytest.raises(ZeroDivisionError):
-        versions.upgrade(old_database, migrations=migrations, to="5")
+        versions.upgrade(old_database, {5: add_motto_and_fail})
     with sessions.open(old_database) as session:
         assert session.status().answered == 2
+    with sqlite3.connect(old_database) as connection:
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(askmeans_sessions)")]
+    connection.close()
+    assert "motto" not in columns
 
 
-def test_a_second_backup_does_not_overwrite_the_first(tmp_path, old_database):
-    migrations = next_schema(tmp_path, "pass")
+def test_a_second_backup_does_not_overwrite_the_first(old_database):
     first = old_database.with_name("schema-4.db.schema-4.backup")
     first.write_text("precious")
-    second = versions.upgrade(old_database, migrations=migrations, to="5")
+    second = versions.upgrade(old_database, {5: add_motto})
     assert first.read_text() == "precious"
     assert second.name == "schema-4.db.schema-4.backup-2"
+
+
+def test_a_postgresql_database_is_upgraded_after_a_backup_into_a_file(
+    postgres_url, old_database, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    copy_store(old_database, postgres_url)
+    monkeypatch.setattr(versions, "SCHEMA", "5")  # what the new version knows
+    kept = versions.upgrade(postgres_url, {5: add_motto})
+    monkeypatch.undo()
+    assert kept.parent == tmp_path
+    assert (versions.find_version(kept), versions.find_version(postgres_url)) == ("4", "5")
+    with sessions.open(kept) as backup, sessions.open(old_database) as before:
+        assert backup.history.answers() == before.history.answers()
+        backup.tell(backup.ask(annotator="cy")[0].id, 0.5, annotator="cy")
 
 
 def test_there_is_nothing_to_upgrade_where_nothing_is(tmp_path):

@@ -71,11 +71,10 @@ def _versions(*urls: str | Path) -> ModuleType:
     for url in urls:
         shown(url)
     try:
-        import alembic  # noqa: F401 - whether they are there is the question
-        import sqlalchemy  # noqa: F401
+        import sqlalchemy  # noqa: F401 - whether it is there is the question
     except ImportError as error:
         raise MissingExtraError(
-            "Sessions need SQLAlchemy and alembic. Got neither or one; "
+            "Sessions need SQLAlchemy. Got no such package; "
             'install them with: pip install "askmeans[sessions]"'
         ) from error
     from askmeans.sessions.store import versions

@@ -11,7 +11,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool
 
 from askmeans.exceptions import StoreBusyError, StoreFullError
-from askmeans.sessions.store.patience import no_connection
+from askmeans.sessions.store.retrying import no_connection
 
 __all__ = ["Backend", "locked", "no_room", "translated"]
 

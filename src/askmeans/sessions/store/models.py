@@ -1,4 +1,4 @@
-"""The tables, schema version 4; `migrations/` makes them, and a test compares the two."""
+"""The tables, schema version 4."""
 
 from sqlalchemy import (
     JSON,
@@ -11,19 +11,27 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     Text,
     UniqueConstraint,
 )
 
-__all__ = ["VERSION_TABLE", "batches", "chunks", "events", "invites", "leases", "metadata",
-           "parts", "questions", "sessions"]  # fmt: skip
+__all__ = ["VERSION_TABLE", "chunks", "events", "invites", "leases", "metadata",
+           "parts", "questions", "sessions", "version_table"]  # fmt: skip
 
 VERSION_TABLE = "askmeans_version"
 Big = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by INTEGER only
 
 metadata = MetaData()
+
+version_table = Table(  # not of the same metadata: a copy has a version of its own
+    VERSION_TABLE,
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
+)
 
 sessions = Table(
     "askmeans_sessions",
@@ -83,19 +91,6 @@ events = Table(
     UniqueConstraint("session_id", "annotator", "key", name="askmeans_events_once"),
     Index("askmeans_events_order", "session_id", "id"),
     sqlite_autoincrement=True,  # numbers are never used again
-)
-
-batches = Table(  # what versions before the policy stored of their plans' rounds
-    "askmeans_batches",
-    metadata,
-    Column("id", Big, primary_key=True),
-    _session(),
-    Column("prefix", String(64), nullable=False),
-    Column("number", Integer, nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("questions", LargeBinary, nullable=False),  # their numbers, little-endian int64
-    Column("made_by", String(100), nullable=False),
-    UniqueConstraint("session_id", "prefix", "digest", name="askmeans_batches_once"),
 )
 
 questions = Table(

@@ -20,7 +20,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from askmeans.exceptions import NoSessionError, StoreError, StoreLostError, StoreReadOnlyError
 from askmeans.sessions.store.backend import Backend, locked, no_room, translated
-from askmeans.sessions.store.patience import busy_seconds
+from askmeans.sessions.store.retrying import busy_seconds
 from askmeans.sessions.store.urls import connection_string, shown
 
 __all__ = ["PostgresBackend"]

@@ -32,7 +32,7 @@ from askmeans.sessions.log import Event, EventKind, NewEvent, Value
 from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
-from askmeans.sessions.store.patience import busy_seconds, retried
+from askmeans.sessions.store.retrying import busy_seconds, retried
 from askmeans.sessions.stored import as_written, check, check_event, check_question, is_number
 
 __all__ = ["SqlStore"]

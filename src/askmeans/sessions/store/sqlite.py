@@ -39,7 +39,7 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions.store import backend
 from askmeans.sessions.store.backend import Backend, locked, no_room
-from askmeans.sessions.store.patience import busy_seconds
+from askmeans.sessions.store.retrying import busy_seconds
 
 __all__ = ["SqliteBackend", "connect", "translated"]
 

@@ -1,46 +1,50 @@
-"""Which schema a database has, and copies of it, row by row.
+"""The schema of a database: created, checked, upgraded; and copies of databases, row by row.
 
-A schema is made anew, checked when opened, brought up to date on request. Ours is numbered, in a
-version table of our own, so that a database may hold other things, too. In a copy every number,
-event and lease is as it was.
+Rules of this file:
+- A schema has a number, in a table of our own, so that a database may hold other tables, too.
+- A database of another schema is refused before anything of it is changed. `upgrade` runs the
+  steps between the two (MIGRATIONS) in one transaction, after a backup.
+- In a copy every number, event and lease is as it was.
 """
 
 import itertools
 import os
 import shlex
 import sqlite3
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
 from sqlalchemy import (
-    Column,
+    BigInteger,
     Connection,
+    Integer,
     MetaData,
-    PrimaryKeyConstraint,
-    String,
-    Table,
     func,
     insert,
     inspect,
     select,
     text,
+    update,
 )
 
 from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
 from askmeans.sessions.store.backend import Backend
-from askmeans.sessions.store.models import VERSION_TABLE, metadata
-from askmeans.sessions.store.patience import retried
+from askmeans.sessions.store.models import VERSION_TABLE, metadata, version_table
+from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.store.sqlite import SqliteBackend, connect, translated
 from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 
-__all__ = ["SCHEMA", "backup", "check_version", "copy_database", "find_version", "make_backend",
-           "make_schema", "migrate", "upgrade"]  # fmt: skip
+__all__ = ["MIGRATIONS", "SCHEMA", "Migration", "backup", "check_version", "copy_database",
+           "find_version", "make_backend", "make_schema", "upgrade"]  # fmt: skip
 
-SCHEMA = "4"
+Migration = Callable[[Connection], None]  # from the schema before; leaves the version to `upgrade`
+FIRST_SCHEMA = 4  # earlier ones were never released
+MIGRATIONS: dict[int, Migration] = {}  # by the number of the schema that they lead to
+SCHEMA = str(max(MIGRATIONS, default=FIRST_SCHEMA))  # what `models` describes
 _ROWS = 500  # that are in memory at once
 _CHUNKS = 4  # these are megabytes
-MIGRATIONS = Path(__file__).parent / "migrations"
 _OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
 
 
@@ -61,22 +65,13 @@ def make_backend(url: str | Path, *, make: bool = False) -> Backend:
     return SqliteBackend(path)
 
 
-def make_schema(backend: Backend, *, to: str | None = None) -> None:
-    """Make the tables where there are none; a database that has some is left as it is.
-
-    Those of today come from the models: the steps since the first schema take four times as long.
-    """
+def make_schema(backend: Backend) -> None:
+    """Make the tables where there are none; a database that has some is left as it is."""
     with backend.migrating() as writing:
-        is_new = _version(writing) is None
-        if is_new and to is not None:
-            migrate(writing, to)
-        elif is_new:
+        if _version(writing) is None:
             metadata.create_all(writing, checkfirst=False)
-            number = Column("version_num", String(32), nullable=False)
-            key = PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc")
-            table = Table(VERSION_TABLE, MetaData(), number, key)  # as alembic makes it
-            table.create(writing, checkfirst=False)
-            writing.execute(insert(table).values(version_num=SCHEMA))
+            version_table.create(writing, checkfirst=False)
+            writing.execute(insert(version_table).values(version_num=SCHEMA))
     backend.engine.dispose()  # a file was opened while it had no write-ahead log
 
 
@@ -92,6 +87,11 @@ def check_version(url: str | Path, *, make: bool = False) -> None:
         raise NoSessionError(
             f"{place} must hold sessions of askmeans. Got a database without; 'askmeans init' or "
             "askmeans.sessions.create makes one."
+        )
+    if version.isdigit() and int(version) < FIRST_SCHEMA:
+        raise StoreVersionError(
+            f"{place} must have schema {SCHEMA} for this version of askmeans. Got schema "
+            f"{version}, of a version before the first release, which alone can read it."
         )
     if version.isdigit() and int(version) < int(SCHEMA):
         raise StoreVersionError(
@@ -133,15 +133,17 @@ def _find_in_file(path: Path) -> str | None:
     return None if found is None else str(found[0])
 
 
-def upgrade(url: str | Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA) -> Path | None:
-    """Bring a database to a schema, after a backup; the backup's path, None if nothing was to do.
+def upgrade(url: str | Path, migrations: Mapping[int, Migration] | None = None) -> Path | None:
+    """Bring a database to the newest schema, after a backup; its path, None if nothing was to do.
 
     All steps are one transaction: a failure leaves the database as it was.
     """
+    steps = MIGRATIONS if migrations is None else migrations
+    newest = max(steps, default=FIRST_SCHEMA)
     version = find_version(url)
-    if version == to:
+    if version == str(newest):
         return None
-    if version is None or not version.isdigit() or int(version) > int(to):
+    if version is None or not version.isdigit() or not FIRST_SCHEMA <= int(version) <= newest:
         check_version(url)  # refuses, and says why
     file = stem_of(url) if is_postgresql(url) else file_of(url)
     named = f"{file.name}.schema-{version}.backup"
@@ -149,7 +151,9 @@ def upgrade(url: str | Path, *, migrations: Path = MIGRATIONS, to: str = SCHEMA)
     kept = next(each for each in map(file.with_name, names) if not each.exists())
     backup(url, kept)
     with closing(make_backend(url)) as backend, backend.migrating() as writing:
-        migrate(writing, to, migrations)
+        for number in range(int(version or 0) + 1, newest + 1):
+            steps[number](writing)
+        writing.execute(update(version_table).values(version_num=str(newest)))
     return kept
 
 
@@ -183,18 +187,6 @@ def _version(connection: Connection) -> str | None:
     return None if found is None else str(found)
 
 
-def migrate(connection: Connection, to: str, migrations: Path = MIGRATIONS) -> None:
-    """Run alembic's steps on this connection, within its transaction."""
-    from alembic import command
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
-    config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    command.upgrade(config, to)
-
-
 def copy_database(source: str | Path, target: str | Path) -> None:
     """Copy all sessions of a database into one that has none; others may go on writing to it.
 
@@ -219,9 +211,28 @@ def _copy_into_file(source: str | Path, file: Path) -> None:
     if version is None:
         check_version(source)  # refuses, and says why
     with atomic_file(file) as part, closing(SqliteBackend(Path(part.name))) as into:
-        make_schema(into, to=str(version))
+        if version == SCHEMA:
+            make_schema(into)
+        else:
+            _make_same_tables(source, into)
         with into.migrating() as writing:
             _copy(source, writing)
+            writing.execute(update(version_table).values(version_num=version))
+
+
+def _make_same_tables(source: str | Path, into: Backend) -> None:
+    """Make the tables of a database of an older schema in an SQLite file."""
+    with closing(make_backend(source)) as backend, backend.engine.connect() as connection:
+        tables = _tables(connection)
+    for column in (column for table in tables.tables.values() for column in table.columns):
+        column.server_default = None  # a sequence of PostgreSQL's
+        kind = column.type.as_generic()
+        column.type = Integer() if isinstance(kind, BigInteger) else kind
+    with into.migrating() as writing:
+        tables.create_all(writing)
+        version_table.create(writing)
+        writing.execute(insert(version_table).values(version_num=SCHEMA))
+    into.engine.dispose()
 
 
 def _copy(source: str | Path, writing: Connection) -> None:
