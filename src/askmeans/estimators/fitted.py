@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from askmeans.estimators.candidates import RowPredictor, rank_bound
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.inputs import check_items
-from askmeans.exceptions import NobodyToAskWarning
+from askmeans.exceptions import NoOracleWarning
 
 if TYPE_CHECKING:
     from askmeans.estimators.active_fuzzy_kmeans import ActiveFuzzyKMeans
@@ -53,7 +53,7 @@ def unsupervised(
         "ActiveFuzzyKMeans has no oracle, so no question was asked and FuzzyKMeans was fitted. "
         "Pass oracle=..., for instance oracles.ConsoleOracle(X) to answer in the terminal."
     )
-    warnings.warn(note, NobodyToAskWarning, stacklevel=3)
+    warnings.warn(note, NoOracleWarning, stacklevel=3)
     fuzzifier = max(float(model.fuzzifier), 1.05)  # the closed form needs more than 1
     n_clusters = int(model.n_clusters)  # "auto" has an oracle
     fitted = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng)
