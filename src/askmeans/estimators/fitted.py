@@ -42,12 +42,12 @@ def take_result(model: "ActiveFuzzyKMeans", X: Any, result: "Result | SessionRes
 
 def unsupervised(
     model: "ActiveFuzzyKMeans", items: NDArray[np.floating], rng: np.random.Generator, engine: Any
-) -> dict[str, Any]:
-    """Fit FuzzyKMeans and return the attributes of ActiveFuzzyKMeans, with a warning."""
+) -> "Result":
+    """Fit FuzzyKMeans without questions, with a warning."""
     from askmeans.fuzzy import lloyd
     from askmeans.fuzzy.scores import Link, Scorer
     from askmeans.queries import Answers
-    from askmeans.results import Diagnostics, Predictor
+    from askmeans.results import Clustering, Diagnostics, Predictor, Result
 
     note = (
         "ActiveFuzzyKMeans has no oracle, so no question was asked and FuzzyKMeans was fitted. "
@@ -65,24 +65,22 @@ def unsupervised(
         memberships = lloyd.memberships(items, centers, fuzzifier)
     identity = Link(knots=np.empty(0), values=np.empty(0))
     scorer = Scorer(centers=centers, order="relative", fuzzifier=fuzzifier)
-    return {
-        "cluster_centers_": centers,
-        "memberships_": memberships.astype(np.float64),
-        "confidence_": None,
-        "n_queries_": 0,
-        "n_queries_raw_": 0,
-        "n_rounds_": 0,
-        "complete_": False,
-        "history_": Answers(),
-        "diagnostics_": Diagnostics(
+    clustering = Clustering(
+        centers=centers,
+        memberships=memberships.astype(np.float64),
+        predictor=Predictor(scorer=scorer, links=(identity,) * n_clusters),
+        complete=False,
+        diagnostics=Diagnostics(
             beta=float(n_clusters * memberships.mean(axis=0).min()),
             rho=float((memberships**fuzzifier).mean(axis=0).min()),
             notes=(note,),
-            effective_sample_size=[0.0] * len(centers),
-            center_radius=[float("inf")] * len(centers),
-        ).to_dict(),
-        "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
-    }
+            effective_sample_size=[0.0] * n_clusters,
+            center_radius=[float("inf")] * n_clusters,
+        ),
+    )
+    return Result(
+        clustering=clustering, n_queries=0, n_queries_raw=0, n_rounds=0, history=Answers()
+    )
 
 
 def attributes_of(result: "Result | SessionResult") -> dict[str, Any]:
