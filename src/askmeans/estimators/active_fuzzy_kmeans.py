@@ -206,9 +206,9 @@ class ActiveFuzzyKMeans(Clusterer):
         engine = None
         if is_out_of_core(self, X):
             engine = as_engine(self, X)
-            n_items, seen = engine.n_rows, check_features(self, engine, reset=True)
+            n_items, features = engine.n_rows, check_features(self, engine, reset=True)
         else:
-            items, seen = check_items(self, X)
+            items, features = check_items(self, X)
             n_items = len(items)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
@@ -220,7 +220,7 @@ class ActiveFuzzyKMeans(Clusterer):
             items = engine.take(rows)[0]
         if oracle is None:
             with default_float_errors():
-                attributes = unsupervised(self, items, rng, engine)
+                result = unsupervised(self, items, rng, engine)
         else:
             spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
             plan = (
@@ -230,14 +230,14 @@ class ActiveFuzzyKMeans(Clusterer):
             )
             ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
             result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
-            attributes = attributes_of(result)
+        attributes = attributes_of(result)
         if rows is not None:
             attributes |= attributes_of_all(engine, attributes, rows)
         else:
             attributes["labels_"] = strongest(
                 attributes["memberships_"], items, attributes["cluster_centers_"]
             )
-        set_attributes(self, X, seen | attributes)
+        set_attributes(self, X, features | attributes)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:
