@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.queries.values import difference, largest_difference
-from askmeans.sessions.log import KNOWN, Value
+from askmeans.sessions.log import GOLD, IMPORTED, Value
 from askmeans.sessions.runtime import Runtime
 
 __all__ = ["Agreement", "Disagreement", "GoldScore", "PairAgreement", "agreement_of",
@@ -172,7 +172,7 @@ def _opinions(runtime: Runtime) -> Opinions:
         groups = runtime.groups
         for event in state.given_by():
             value = event.value
-            if value is None or event.kind in KNOWN:
+            if value is None or event.annotator in (IMPORTED, GOLD):
                 continue
             if isinstance(value, tuple):
                 value = groups.row_now(value)

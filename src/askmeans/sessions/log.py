@@ -261,8 +261,8 @@ class State:
 
     def last_of(self, annotator: str) -> Event | None:
         """What somebody would undo first."""
-        stack = self._stacks.get(annotator)
-        return stack[-1] if stack else None
+        stack = self._stacks.get(annotator, [])
+        return next((event for event in reversed(stack) if event.kind not in KNOWN), None)
 
     def given_by(self, annotator: str | None = None) -> list[Event]:
         """Answers and skips that stand, of somebody or of all, in order."""
@@ -321,10 +321,12 @@ class State:
         """The answers that settle a question, or will; not those that came after."""
         if question in self._decided:
             return [self._decided[question]]
-        taken = []
+        taken: list[Event] = []
         for event in self._answers.get(question, ()):
+            if taken and taken[-1].kind in KNOWN and event.kind not in KNOWN:
+                break
             taken.append(event)
-            if event.kind in KNOWN or len(taken) == self.wanted(question):
+            if event.kind not in KNOWN and len(taken) == self.wanted(question):
                 break
         return taken
 
