@@ -153,7 +153,7 @@ def test_a_budget_is_never_exceeded(make, kit):
 
 @pytest.mark.parametrize("ask", ["membership", "similarity"])
 def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
-    session = make(ask=ask, budget=60 if ask == "similarity" else 5)
+    session = make(ask=ask, budget=30 if ask == "similarity" else 5)
     other = again(session)
     kit.answer(session)
     before, was = session.history.answers(), session.status()
