@@ -204,13 +204,6 @@ def plan_budget(
     Forecast
         The strategy with its cost and its error.
 
-    Raises
-    ------
-    BudgetError
-        If the budget is too small; the message names the smallest.
-    ParameterError
-        If a number is out of its range.
-
     Examples
     --------
     >>> plan = plan_budget(200, 10_000, 3)

@@ -111,13 +111,6 @@ def center_radii(
     ndarray of shape (n_clusters,)
         Distances; infinite for a cluster to which no item belongs.
 
-    Raises
-    ------
-    ParameterError
-        If delta is not in (0, 1), or the fuzzifier is below 1.
-    DataError
-        If the arrays do not fit.
-
     Examples
     --------
     >>> center_radii(np.zeros((50, 2)), np.full((50, 2), 0.5))  # all items are alike
