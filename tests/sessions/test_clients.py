@@ -57,7 +57,7 @@ def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp
     clients.answer_until_killed(whole, tmp_path / "whole journal")
     assert told == answers_in(whole)
     with sessions.open(broken) as one, sessions.open(whole) as other:
-        assert one._store.questions(1) == other._store.questions(1)
+        assert one.runtime.store.questions(1) == other.runtime.store.questions(1)
         same_but_for_rounding(one.result().memberships, other.result().memberships)
         assert one.status().state == other.status().state == "budget spent"
 

@@ -274,14 +274,14 @@ def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
     other = again(session)
     kit.answer(session, 12)
     assert session.result().n_queries == other.result().n_queries  # both have seen everything
-    write = other._store.write
+    write = other.runtime.store.write
 
     def late(*arguments, **options):  # the other is quicker by the blink of an eye
-        other._store.write = write
+        other.runtime.store.write = write
         session.groups.rename(0, "mine")
         return write(*arguments, **options)
 
-    other._store.write = late
+    other.runtime.store.write = late
     with pytest.raises(ParameterError, match="no other group's"):
         other.groups.rename(1, "mine")
     for seen in (session, other, again(session)):
