@@ -231,7 +231,7 @@ def test_every_answer_is_evidence_with_its_annotator(make, end_leases):
     assert told == [
         ("bob", question.items, 1.0),
         ("ann", question.items, 0.5),
-        ("held", (7,), 0.25),
+        ("me", (7,), 0.25),
     ]
     assert (session.status().answered, session.status().held) == (1, 1)
     session.undo(annotator="bob")

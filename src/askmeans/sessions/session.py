@@ -137,7 +137,7 @@ class Session:
         Examples
         --------
         >>> open("fruit.db").ask()
-        [Question(id=1, kind='membership', items=(0,), cluster=0, repeat=0)]
+        [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         self.groups.grow()
@@ -156,7 +156,7 @@ class Session:
         Returns
         -------
         list of Question
-            The question that `ask` returns comes first. Skipped ones of the item do not come along.
+            The question that `ask` returns comes first; skipped ones of the item are left out.
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.ask_row")
@@ -166,15 +166,12 @@ class Session:
     def add_question(
         self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME
     ) -> Question:
-        """Add a question of one's own, leased to the annotator.
-
-        It may be answered although the budget is spent.
+        """Add a question of one's own, leased to the annotator, whatever the budget.
 
         Parameters
         ----------
         kind : {"membership", "group", "pair", "triplet", "relative"}
-            What is asked. A session that compares items takes all kinds, others memberships and
-            groups.
+            A session that compares items takes all kinds, others memberships and groups.
         items : tuple of int
             Row numbers, all different: one, two for a pair, else three.
         cluster : int or None, default=None
@@ -186,13 +183,6 @@ class Session:
         -------
         Question
             The question, also where it existed before.
-
-        Raises
-        ------
-        SessionError
-            If the session takes no questions of this kind.
-        ParameterError
-            If there is no such item or group.
 
         Examples
         --------
@@ -226,7 +216,7 @@ class Session:
         return self._assignment.hand_over(AskedQuestion(kind, rows, cluster), annotator)
 
     def upcoming(self, n: int, *, annotator: str = ME) -> list[tuple[int, ...]]:
-        """Items that an annotator will likely be asked about next, to prepare for it.
+        """Rows that an annotator will probably be asked about next, to prepare for it.
 
         Parameters
         ----------
@@ -238,7 +228,7 @@ class Session:
         Returns
         -------
         list of tuple of int
-            The row numbers of each question; nothing is leased, and other answers may change it.
+            The rows of each question; nothing is leased, and other answers may change them.
         """
         check_number(n, "n", "Session.upcoming", integer=True, minimum=1)
         return [tuple(each.items) for each in self._assignment.upcoming(int(n), annotator)]
@@ -290,7 +280,7 @@ class Session:
         """
         check_annotator(annotator, person=True)
         as_key(key)
-        answer = self._assignment.checked_value(question_id, value, self._results.cluster_names)
+        answer = self._assignment.checked_value(question_id, value, self._results.names)
         receipt = self._assignment.give(EventKind.ANSWER, question_id, answer, annotator, key)
         self._want_another_opinion(receipt)
         return receipt
@@ -305,8 +295,7 @@ class Session:
     ) -> Receipt:
         """Replace one's own answer: both the undo and the new answer are stored, or neither.
 
-        A value that is refused leaves the old answer as it is. A question that was not answered
-        before is answered as by `tell`.
+        A question that was not answered before is answered as by `tell`.
 
         Parameters
         ----------
@@ -314,28 +303,19 @@ class Session:
             The question's `id`.
         value : as in `tell`, or None
             The new answer; None for "cannot say".
-        annotator : str, default="me"
-            Whose answer.
-        key : str or None, default=None
-            As in `tell`.
+        annotator, key : as in `tell`
+            Whose answer, and the client's key.
 
         Returns
         -------
         Receipt
             The stored answer; `repeated` where the answer was the same already.
 
-        Raises
-        ------
-        AnswerError, QueryError, KeyConflictError, BudgetError
-            As in `tell`; the old answer stands then.
-
         Examples
         --------
         >>> session = open("fruit.db")
         >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, 0.25)
-        >>> session.change(question.id, 0.75).value
-        0.75
+        >>> receipts = session.tell(question.id, 0.25), session.change(question.id, 0.75)
         >>> [receipt.value for receipt in session.history.answers()]
         [0.75]
         """
@@ -344,7 +324,7 @@ class Session:
             check_annotator(annotator, person=True)
             as_key(key)
             kind = EventKind.ANSWER
-            answer = self._assignment.checked_value(question_id, value, self._results.cluster_names)
+            answer = self._assignment.checked_value(question_id, value, self._results.names)
         return self._assignment.give(kind, question_id, answer, annotator, key, instead=True)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
@@ -352,12 +332,8 @@ class Session:
 
         Parameters
         ----------
-        question_id : int
-            The question's `id`.
-        annotator : str, default="me"
-            Who cannot say.
-        key : str or None, default=None
-            As in `tell`.
+        question_id, annotator, key : as in `tell`
+            The question, who cannot say, and the client's key.
 
         Returns
         -------
@@ -367,29 +343,17 @@ class Session:
         return self._assignment.give(EventKind.UNSURE, question_id, None, annotator, key)
 
     def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
-        """Leave a question open: for another annotator, or for later.
+        """Leave a question open: for another annotator, or for when nothing else is left.
 
         Parameters
         ----------
-        question_id : int
-            The question's `id`.
-        annotator : str, default="me"
-            Who skips it; they get it again when nothing else is left.
-        key : str or None, default=None
-            As in `tell`.
+        question_id, annotator, key : as in `tell`
+            The question, who skips it, and the client's key.
 
         Returns
         -------
         Receipt
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> first, = session.ask()
-        >>> receipt = session.skip(first.id)
-        >>> session.ask()[0].id == first.id
-        False
         """
         return self._assignment.give(EventKind.SKIP, question_id, None, annotator, key)
 
@@ -410,8 +374,8 @@ class Session:
     def leave(self, *, annotator: str = ME) -> None:
         """Stop for now: others may have the questions that one holds.
 
-        An annotator who comes back gets those of them that were not taken. An answer to one is
-        still taken, marked `late`.
+        An annotator who comes back gets those that were not taken; an answer to another is still
+        accepted, marked `late`.
 
         Parameters
         ----------
@@ -439,17 +403,15 @@ class Session:
         """Take back one's last answer or skip, or what one did to the groups after it.
 
         Its question is open again, and one's own; unless another annotator had answered it later,
-        whose answer counts then. Answering again takes the old place in either case. A group that
-        was added for the answer (`groups.add_for`) goes with it, if nothing else is in it.
+        whose answer counts then. A group that was added for the answer (`groups.add_for`) goes with
+        it, if nothing else is in it.
 
         Parameters
         ----------
         question_id : int or None, default=None
             The question whose answer is taken back; None for the last one given.
-        annotator : str, default="me"
-            Whose answer.
-        key : str or None, default=None
-            As in `tell`: the same key again undoes nothing more.
+        annotator, key : as in `tell`
+            Whose answer, and the client's key: the same again undoes nothing more.
         event : int or None, default=None
             The `event` of the receipt that is meant; refused where it no longer stands.
 
@@ -505,7 +467,7 @@ class Session:
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self.history.answers(), self.question, len(result.cluster_names),
+            self.history.answers(), self.question, len(result.group_names),
             levels=self.config.levels, noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
@@ -533,8 +495,7 @@ class Session:
         Returns
         -------
         tuple of askmeans.results.ErrorEstimate
-            At the counts of answers at which models were learnt, and now; empty before the first
-            answer.
+            At the numbers of answers at which models were fitted, and now; empty before the first.
         """
         return self._runtime.error_curve()
 
@@ -550,11 +511,6 @@ class Session:
         -------
         Item
             Id, label, fields, text and image.
-
-        Examples
-        --------
-        >>> open("fruit.db").item(0).text
-        'apple'
         """
         return self.rows.item(row)
 
@@ -564,17 +520,12 @@ class Session:
         Parameters
         ----------
         question_id : int
-            Its number.
+            Its number; a QueryError where there is none.
 
         Returns
         -------
         Question
             The question, open or not.
-
-        Raises
-        ------
-        QueryError
-            If there is none.
         """
         return self._assignment.question(question_id)
 
@@ -595,7 +546,7 @@ class Session:
         n : int, default=3
             How many at most.
         without : collection of int, default=()
-            Row numbers that are left out: those of the items they are shown beside.
+            Rows that are left out: those of the items they are shown beside.
         placed_only : bool, default=False
             Only items that were pinned, or that answers place in the group.
 
@@ -603,19 +554,6 @@ class Session:
         -------
         list of int
             Row numbers, the most typical first.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, 1.0)
-        >>> session.exemplars(question.cluster, n=1) == list(question.items)
-        True
         """
         check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
         with self._runtime.lock:
@@ -623,7 +561,7 @@ class Session:
             return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
     def import_answers(self, answers: Iterable[Answer]) -> ImportReport:
-        """Import answers: they are evidence, cost no budget and are not asked again.
+        """Import answers, all or none: they are evidence, cost no budget and are not asked again.
 
         Each answer keeps its annotator, so several people's answers to one question are several
         opinions. What an annotator answered in the session stays as it is.
@@ -631,7 +569,7 @@ class Session:
         Parameters
         ----------
         answers : iterable of askmeans.queries.Answer
-            Of a history, of a file, or made by yourself.
+            Of a history, of a file, or your own.
 
         Returns
         -------
@@ -640,26 +578,23 @@ class Session:
 
         Raises
         ------
-        QueryError
-            If one is about an item or cluster that does not exist; then none is imported.
-        AnswerError
-            If one is no number from 0 to 1; then none is imported.
+        QueryError, AnswerError
+            If one is about an item or group that does not exist, or is no number from 0 to 1.
         KeyConflictError
-            If one was imported with another value, or an annotator has two to a question; then
-            none is imported.
+            If one was imported with another value, or an annotator has two to a question.
 
         Examples
         --------
         >>> from askmeans.queries import Answer
         >>> session = open("fruit.db")
-        >>> session.import_answers([Answer(kind="membership", items=(3,), cluster=0, repeat=0,
-        ...                                round=0, value=0.0)])
+        >>> session.import_answers([Answer(round=0, kind="membership", items=(3,), cluster=0,
+        ...                                repeat=0, value=0.0)])
         ImportReport(new=1, existing=0, conflicting=0)
         """
         return import_answers(self._runtime, answers)
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
-        """Add items; they get memberships from the answers so far, and are asked about.
+        """Add items, which are asked about like the others.
 
         Parameters
         ----------
@@ -668,7 +603,7 @@ class Session:
         items : object or None, default=None
             What people should see of them, as in `create`.
         ids : sequence of str or None, default=None
-            What they are called; row numbers where None.
+            Their ids; row numbers where None.
 
         Raises
         ------
@@ -698,8 +633,7 @@ class Session:
     def reading_once(self) -> Iterator[None]:
         """Within this, in this thread or task, read the log once, not at every call.
 
-        For several calls in a row without waiting in between, as on a page. What is done here is
-        visible at once; what others do meanwhile is seen by the next move.
+        What is done here is visible at once; what others do meanwhile is seen by the next write.
 
         Yields
         ------
@@ -714,10 +648,9 @@ class Session:
         self._runtime.warm_up()
 
     def learn_aside(self) -> None:
-        """Learn models in a thread of their own from now on, for a process that serves many people.
+        """Fit models in a thread of their own, for a process that serves many people.
 
-        Where many people answer at once none of them waits for models: those learnt before decide
-        until the newer ones are there.
+        Where many answer at once none of them waits: earlier models decide until newer ones exist.
         """
         self._runtime.learn_aside()
 
@@ -727,13 +660,7 @@ class Session:
         return self._runtime.is_busy
 
     def check_writable(self) -> None:
-        """Refuse where nothing could be saved now, for a health check.
-
-        Raises
-        ------
-        StoreError
-            If the database cannot be reached, is full, damaged or may not be written to.
-        """
+        """Raise a StoreError where nothing could be saved now, for a health check."""
         self._runtime.write(lambda transaction: transaction.check_room())
 
     def close(self) -> None:

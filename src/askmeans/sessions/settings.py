@@ -105,11 +105,6 @@ class Settings:
         Receipt
             The stored event.
 
-        Raises
-        ------
-        ParameterError
-            If it is no whole number from 1.
-
         Examples
         --------
         >>> session = open("fruit.db")
