@@ -28,7 +28,7 @@ def test_large_matrices_come_back_from_several_chunks(make, again, monkeypatch):
     monkeypatch.setattr(data, "CHUNK", 1000)
     X = np.random.default_rng(0).normal(size=(300, 3))
     session = make(X=X)
-    assert len(list(session._store.chunks(1, 0))) > 5
+    assert len(list(session.runtime.store.chunks(1, 0))) > 5
     assert_array_equal(again(session).rows.base, X)
 
 
@@ -63,9 +63,9 @@ def test_a_large_file_is_referred_to_by_path_and_checksum(make, again, folder, m
     monkeypatch.setattr(data, "LARGE", 100)
     large = make("large.db", X=str(path))
     mapped = make("mapped.db", X=np.load(path, mmap_mode="r"))
-    path_kept = [s._store.parts(1)[0].path for s in (small, large, mapped)]
+    path_kept = [s.runtime.store.parts(1)[0].path for s in (small, large, mapped)]
     assert path_kept == [None, str(path), str(path)]
-    assert list(large._store.chunks(1, 0)) == []
+    assert list(large.runtime.store.chunks(1, 0)) == []
     assert_array_equal(again(large).rows.base, kit.X)
     np.save(path, kit.X + 1.0)
     with pytest.raises(OtherDataError, match=r"X\.npy must hold the numbers"):
