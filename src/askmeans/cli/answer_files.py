@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans._util.checks import parse_digits
+from askmeans._util.checks import check_file, parse_digits
 from askmeans._util.text import csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.queries import ME, Answer, Question
@@ -50,12 +50,7 @@ Value = float | tuple[float, ...]
 
 def session_answers(session: "Session", file: Path, *, by_annotator: bool = False) -> list[Answer]:
     """The answers in a file to a session's questions: of each annotator, or one per question."""
-    if not file.is_file():
-        place = "a folder" if file.is_dir() else "nothing"
-        raise DataError(
-            f"{file.absolute()} must be a file of answers. Got {place} there; `askmeans export` "
-            "writes one."
-        )
+    check_file(file)
     if file.suffix.lower() in (".json", ".parquet", ".pq"):
         return _labels_as_answers(session, file)
     ids = session.rows.ids()[: len(session.rows.base)]

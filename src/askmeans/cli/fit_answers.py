@@ -137,7 +137,7 @@ def _by_session(job: Job) -> Outcome:
         is_spent = status.state is SessionState.SPENT
         stopped = "budget" if is_spent else result.clustering.diagnostics.stopped
         summary = job.summary(
-            n_clusters=len(result.cluster_names),
+            n_clusters=len(result.group_names),
             complete=finished and not is_spent,
             stopped=stopped if finished else "interrupted",
             n_queries=status.answered,
@@ -147,7 +147,7 @@ def _by_session(job: Job) -> Outcome:
             answers=str(job.file("session.db")),
         )
         return Outcome(
-            memberships=result.memberships, names=list(result.cluster_names), summary=summary
+            memberships=result.memberships, names=list(result.group_names), summary=summary
         )
 
 
