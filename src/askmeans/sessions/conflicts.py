@@ -16,7 +16,7 @@ from askmeans.sessions.reports import Question, Receipt
 __all__ = ["Conflict", "describe", "find_conflicts"]
 
 _POINTS = 5  # of the scale that people get where the session names none
-_TRIPLET = "{} are answered to be more alike ({}) than {} alone ({})."
+_TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
 
 Label = Callable[[int], str]
 Say = Callable[[float], str]
