@@ -34,7 +34,7 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["Groups"]
+__all__ = ["Groups", "as_line"]
 
 _LINE = 200  # characters of a description
 _FIXED = (
@@ -52,12 +52,8 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, assignment, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -76,7 +72,7 @@ class Groups(Sequence[Group]):
     def _all(self) -> list[Group]:
         """The groups as of now."""
         with self._runtime.up_to_date() as state:
-            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             about = state.descriptions
             return [Group(number=j, name=name, description=about.get(j, "")) for j, name in names]
 
@@ -100,7 +96,7 @@ class Groups(Sequence[Group]):
     def names(self) -> list[str]:
         """What the groups are called now, in the order of a result's columns."""
         with self._runtime.lock:
-            return self._results.cluster_names()
+            return self._results.names()
 
     @property
     def all_names(self) -> list[str]:
@@ -109,7 +105,7 @@ class Groups(Sequence[Group]):
         A merged group has the name of the group that it is part of now.
         """
         with self._runtime.lock:
-            return self._results.group_names()
+            return self._results.all_names()
 
     @property
     def can_change(self) -> bool:
@@ -128,15 +124,10 @@ class Groups(Sequence[Group]):
         -------
         int or None
             The number of the group that it is now; None where there is none.
-
-        Examples
-        --------
-        >>> open("fruit.db").groups.find("large")
-        1
         """
         with self._runtime.lock:
             groups = self._runtime.groups
-            names = dict(zip(self._results.cluster_names(), groups.living, strict=True))
+            names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
                 return names.get(group)
             whole = type(group) is not bool and isinstance(group, Integral)
@@ -156,15 +147,10 @@ class Groups(Sequence[Group]):
         -------
         int
             Its number.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group.
         """
         number = self.find(group)
         if number is None:
-            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             raise ParameterError(
                 f"The 'group' parameter of {owner} must be one of the groups "
                 f"{', '.join(f'{j} {name}' for j, name in names)}. Got {group!r:.60} instead.",
@@ -199,12 +185,6 @@ class Groups(Sequence[Group]):
             If the key was used for something else, or the group was taken back since.
         SessionError
             If the session compares items.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> session.groups.add("birds"), session.groups.names
-        (2, ['cats', 'dogs', 'birds'])
         """
         self._check_can_change("add")
         name = check_name(name, "name", "Groups.add")
@@ -254,13 +234,6 @@ class Groups(Sequence[Group]):
         Receipt
             The stored answer.
 
-        Raises
-        ------
-        ParameterError, KeyConflictError, SessionError
-            As in `add`.
-        QueryError, BudgetError
-            As in `Session.tell`.
-
         Examples
         --------
         >>> session = open("pets.db")
@@ -305,18 +278,6 @@ class Groups(Sequence[Group]):
         -------
         Receipt
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group, or the name is empty, has control characters, or is taken.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.rename("small", "tiny")
-        >>> session.groups.names
-        ['tiny', 'large']
         """
         name = check_name(name, "name", "Groups.rename")
         if self._config.ask in SIMILARITIES:  # the clusters are those of the result
@@ -354,20 +315,6 @@ class Groups(Sequence[Group]):
         -------
         Receipt
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group, or the text is too long or cannot be printed.
-        SessionError
-            If the session compares items: its groups are numbered anew by every result.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.describe("small", "Fits into a hand.")
-        >>> [group.description for group in session.groups]
-        ['Fits into a hand.', '']
         """
         if self._config.ask in SIMILARITIES:
             raise SessionError(
@@ -376,20 +323,15 @@ class Groups(Sequence[Group]):
                 user_message="Groups have no description in this session. Write it into the "
                 "guidelines.",
             )
-        line = " ".join(text.split()) if isinstance(text, str) else None
-
-        def described() -> NewEvent:
-            number = self.number(group, "Groups.describe")
-            if line is None or len(line) > _LINE or not line.isprintable():
-                raise ParameterError(
-                    f"The 'text' parameter of Groups.describe must have at most {_LINE} "
-                    f"characters. Got {text!r:.40} instead; longer ones belong in the guidelines.",
-                    user_message=f"What belongs to a group is one line of at most {_LINE} "
-                    "characters. Shorten it, or write it into the guidelines.",
-                )
-            return NewEvent(kind=EventKind.DESCRIBE, annotator=annotator, target=number, text=line)
-
-        return self._assignment.log(described)
+        line = as_line(text)
+        return self._assignment.log(
+            lambda: NewEvent(
+                kind=EventKind.DESCRIBE,
+                annotator=annotator,
+                target=self.number(group, "Groups.describe"),
+                text=line,
+            )
+        )
 
     def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
         """Make two groups one: the first goes on, and what was said of the second is about it.
@@ -407,13 +349,6 @@ class Groups(Sequence[Group]):
         -------
         Receipt
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If they are not two groups that exist.
-        SessionError
-            If the session does not ask for groups.
 
         Examples
         --------
@@ -459,14 +394,6 @@ class Groups(Sequence[Group]):
         -------
         int
             The number of the new group.
-
-        Raises
-        ------
-        ParameterError
-            If there are no rows, this annotator did not put one of them into the group, or the
-            name is taken.
-        SessionError
-            If the session does not ask for groups.
 
         Examples
         --------
@@ -530,23 +457,6 @@ class Groups(Sequence[Group]):
         -------
         Receipt
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group, or no other.
-        SessionError
-            If the session compares items.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> number = session.groups.add("birds")
-        >>> receipt = session.groups.remove("birds")
-        >>> session.groups.names
-        ['cats', 'dogs']
-        >>> session.history.take_back(receipt.event).kind, session.groups.names
-        ('regroup', ['cats', 'dogs', 'birds'])
         """
         self._check_can_change("remove")
 
@@ -579,18 +489,6 @@ class Groups(Sequence[Group]):
         -------
         Receipt
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group or item.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.pin("small", 2)
-        >>> session.exemplars("small", n=1), session.groups.pinned("small")
-        ([2], [2])
         """
         return self._pin(group, row, "Groups.pin", None, annotator)
 
@@ -656,18 +554,6 @@ class Groups(Sequence[Group]):
         -------
         int
             Its number in the log.
-
-        Raises
-        ------
-        SessionError
-            If there is none.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> number = session.groups.add("birds")
-        >>> session.undo(event=session.groups.last_change()).kind, session.groups.names
-        ('group', ['cats', 'dogs'])
         """
         with self._runtime.up_to_date() as state:
             changes = state.regroupings
@@ -693,7 +579,7 @@ class Groups(Sequence[Group]):
         def added() -> NewEvent:
             if self._runtime.groups != groups:
                 raise _RaceError
-            names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
+            names = unique_names(dict(enumerate(self._results.all_names())), groups.n + 1)
             return NewEvent(kind=EventKind.GROUP, annotator=ITSELF, target=groups.n, text=names[-1])
 
         with suppress(_RaceError):
@@ -717,3 +603,16 @@ class Groups(Sequence[Group]):
                 f"Got ask={self._config.ask!r}; make one, and import the answers.",
                 user_message=_FIXED,
             )
+
+
+def as_line(text: object) -> str:
+    """A description of a group in one line; refused where it is too long or cannot be printed."""
+    line = " ".join(text.split()) if isinstance(text, str) else None
+    if line is None or len(line) > _LINE or not line.isprintable():
+        raise ParameterError(
+            f"The description of a group must have at most {_LINE} characters. Got {text!r:.40} "
+            "instead; longer ones belong in the guidelines.",
+            user_message=f"What belongs to a group is one line of at most {_LINE} characters. "
+            "Shorten it, or write it into the guidelines.",
+        )
+    return line

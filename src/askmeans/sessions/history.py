@@ -48,11 +48,6 @@ class AuditRecord:
         As in `Receipt`.
     undone : bool
         Whether it was taken back since.
-
-    Examples
-    --------
-    >>> open("fruit.db").history.audit()
-    []
     """
 
     event: int
@@ -73,12 +68,8 @@ class History:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, assignment, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -197,11 +188,6 @@ class History:
         Receipt
             The stored event.
 
-        Raises
-        ------
-        SessionError
-            If there is no such change, or the same was changed again since.
-
         Examples
         --------
         >>> session = open("fruit.db")
@@ -255,7 +241,7 @@ class History:
 
     def _text(self, event: Event) -> str:
         """A change in a few words."""
-        names = self._results.group_names()
+        names = self._results.all_names()
         target = names[event.target] if event.target is not None else ""
         if event.kind is EventKind.RENAME:
             return f"renamed {self._before(event)} to {event.text}"

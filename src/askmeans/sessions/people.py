@@ -64,12 +64,6 @@ class Person:
         What they may do.
     invite : int
         The number of their invitation.
-
-    Examples
-    --------
-    >>> session = open("fruit.db")
-    >>> session.people.person_of(session.people.invite("Ada"))
-    Person(name='Ada', role='annotator', invite=1)
     """
 
     name: str
@@ -99,13 +93,6 @@ class Invite:
         When it was last used, to the minute; None if never.
     state : {"valid", "expired", "revoked"}
         Whether it lets anybody in.
-
-    Examples
-    --------
-    >>> session = open("fruit.db")
-    >>> token = session.people.invite("Ada", days=0)
-    >>> session.people.invites()[0].state
-    'expired'
     """
 
     number: int
@@ -123,12 +110,8 @@ class People:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, assignment, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -163,13 +146,8 @@ class People:
         Returns
         -------
         str
-            The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. It is told here
-            only; the database keeps its digest.
-
-        Raises
-        ------
-        ParameterError
-            If the name, the role or the days are not as said above.
+            The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. The database
+            keeps its digest only.
 
         Examples
         --------
@@ -220,13 +198,6 @@ class People:
         -------
         list of Invite
             In the order they were made.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> token = session.people.invite("Ada", role="owner")
-        >>> [(invite.number, invite.name, invite.state) for invite in session.people.invites()]
-        [(1, 'Ada', 'valid')]
         """
         now, records = self._runtime.store.invites(self._runtime.record.id)
         return [_as_invite(record, now) for record in records]
@@ -245,11 +216,6 @@ class People:
         -------
         list of Invite
             Those that let somebody in before, and no longer do.
-
-        Raises
-        ------
-        SessionError
-            If nobody can come in with such an invitation.
 
         Examples
         --------
@@ -289,7 +255,7 @@ class People:
         Parameters
         ----------
         token : str
-            As `invite` told it.
+            As `invite` returned it.
 
         Returns
         -------
@@ -299,10 +265,10 @@ class People:
         if not _TOKEN.fullmatch(token):
             return None
         store, session = self._runtime.store, self._runtime.record.id
-        now, found = store.invites(session, _digest(token))
-        if not found or _as_invite(found[0], now).state != "valid":
+        now, records = store.invites(session, _digest(token))
+        if not records or _as_invite(records[0], now).state != "valid":
             return None
-        invite = found[0]
+        invite = records[0]
         if (invite.used is None or now - invite.used > _USED) and _noting.acquire(blocking=False):
             try:
                 with suppress(StoreError), store.write(session, durable=False) as transaction:
@@ -379,7 +345,7 @@ class People:
         >>> agreement.alpha, agreement.by_person
         (1.0, {'Ada': 1.0, 'Bo': 1.0})
         """
-        return agreement_of(self._runtime, self._results.cluster_names())
+        return agreement_of(self._runtime, self._results.names())
 
     def disagreements(self, n: int = 10) -> list[Disagreement]:
         """Questions that people answered differently, those of the largest difference first.
@@ -426,13 +392,6 @@ class People:
         Receipt
             What was kept.
 
-        Raises
-        ------
-        SessionError
-            If nobody has answered the question, or there is no decision to take back.
-        AnswerError
-            If the value is no answer to it.
-
         Examples
         --------
         >>> session = open("fruit.db")
@@ -444,7 +403,7 @@ class People:
         0.9
         """
         who = check_annotator(annotator, person=True)
-        names = self._results.cluster_names
+        names = self._results.names
         answer = (
             None if value is None
             else self._assignment.checked_value(question_id, value, names)
@@ -489,15 +448,6 @@ class People:
         -------
         Receipt
             What was kept.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> receipt = session.tell(question.id, 0.5, annotator="Ada")
-        >>> receipt = session.people.want_opinions(question.id, 2)
-        >>> session.ask(annotator="Bo") == [question]
-        True
         """
         check_number(n, "n", "People.want_opinions", integer=True, minimum=1)
         number = self._assignment.question(question_id).id
@@ -525,13 +475,6 @@ class People:
         -------
         ImportReport
             How many were new, existed before, or conflict with those; these stay as they are.
-
-        Raises
-        ------
-        SessionError
-            If an answer is to another kind of question.
-        QueryError, AnswerError, KeyConflictError
-            As in `Session.import_answers`; then none is added.
 
         Examples
         --------
@@ -574,13 +517,6 @@ class People:
         str
             The pseudonym.
 
-        Raises
-        ------
-        SessionError
-            If nothing is by anybody of this name.
-        ParameterError
-            If somebody has the pseudonym already.
-
         Examples
         --------
         >>> session = open("fruit.db")
@@ -602,7 +538,7 @@ class People:
             taken |= {name for each in invites for name in (each.name, each.made_by)}
             new = _pseudonym(name, pseudonym, taken)
             transaction.replace_annotator(name, new)
-            by = new if who == name else who  # that it was done is told, not the name
+            by = new if who == name else who  # the event says that it was done, not the name
             return [NewEvent(kind=EventKind.PSEUDONYM, text=new, annotator=by)]
 
         return self._assignment.append(replaced).text or ""

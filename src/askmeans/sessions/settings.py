@@ -24,10 +24,8 @@ class Settings:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
+    runtime, assignment : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -104,11 +102,6 @@ class Settings:
         -------
         Receipt
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If it is no whole number from 1.
 
         Examples
         --------

@@ -88,7 +88,7 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
     where an item was answered "none of these". A group of the same name as one of these columns
     keeps it, and the column has "_" appended.
     """
-    names = list(result.cluster_names)
+    names = list(result.group_names)
     U = without_traces(result.memberships)
     strongest, unassigned = strongest_clusters(U), result.unassigned
     if unassigned is not None and not unassigned.any():
@@ -146,7 +146,7 @@ def centers_table(session: Session, result: SessionResult) -> Table:
         columns=["cluster" if "cluster" not in features else "cluster_", *features],
         rows=[
             [name, *center]
-            for name, center in zip(result.cluster_names, centers.tolist(), strict=True)
+            for name, center in zip(result.group_names, centers.tolist(), strict=True)
         ],
     )
 
@@ -169,9 +169,9 @@ def stored_answers(url: str | Path, name: str | None) -> Table:
         questions, state = dict(store.questions(record.id)), State()
         with as_written(store.url):
             state.fold(store.events(record.id))
-        given = dict(enumerate(config.cluster_names or ())) | state.names
+        known = dict(enumerate(config.cluster_names or ())) | state.names
         return _answers_table(
-            ids, unique_names(given, config.n_clusters),
+            ids, unique_names(known, config.n_clusters),
             ((Question(id=event.asked, **questions[event.asked]._asdict()),
               receipt_of(event, state)) for event in state.given_by()),
         )  # fmt: skip
