@@ -134,7 +134,7 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
     def checked(self, ensemble):
         assert not inside
         assert not session.runtime.lock._is_owned()
-        seen.append(len(self.told.items))
+        seen.append(len(self.evidence.items))
         learn(self, ensemble)
 
     monkeypatch.setattr(Belief, "_learn", checked)
