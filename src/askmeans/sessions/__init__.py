@@ -4,7 +4,7 @@ from askmeans.sessions.advisers import AdviserReport, AdviserScore
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.clients import from_client
 from askmeans.sessions.display import Item
-from askmeans.sessions.history import AuditRecord
+from askmeans.sessions.events import Event, Reply
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.people import Invite, Person
 from askmeans.sessions.reports import (
@@ -13,7 +13,6 @@ from askmeans.sessions.reports import (
     Group,
     ImportReport,
     Question,
-    Receipt,
     SessionResult,
     SessionState,
     Status,
@@ -25,10 +24,10 @@ __all__ = [
     "AdviserReport",
     "AdviserScore",
     "Agreement",
-    "AuditRecord",
     "Change",
     "Disagreement",
     "Estimate",
+    "Event",
     "GoldScore",
     "Group",
     "ImportReport",
@@ -36,7 +35,7 @@ __all__ = [
     "Item",
     "Person",
     "Question",
-    "Receipt",
+    "Reply",
     "Session",
     "SessionResult",
     "SessionState",

@@ -5,7 +5,6 @@ agree with people's (`askmeans.policy.panel`). A share of people's questions is 
 these show without bias how often an adviser is wrong.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,7 +22,8 @@ from askmeans.policy.panel import Weighed, audit_order
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Advice
+from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
 
@@ -240,8 +240,10 @@ class Advisers:
     ----------
     runtime : Runtime
         The session's log and policy.
-    assignment : Assignment
+    moves : Moves
         What writes its events.
+    assignment : Assignment
+        Where the session stands.
     results : Results
         What names its groups.
 
@@ -254,8 +256,11 @@ class Advisers:
     0
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+    def __init__(
+        self, runtime: Runtime, moves: Moves, assignment: Assignment, results: Results
+    ) -> None:
         self._runtime = runtime
+        self._moves = moves
         self._assignment = assignment
         self._results = results
 
@@ -301,11 +306,8 @@ class Advisers:
             rows.append((int(row), None if shares is None else groups.row_by_number(shares)))
         parts = [rows[start : start + _IN_AN_EVENT] for start in range(0, len(rows), _IN_AN_EVENT)]
         if parts:
-            self._assignment.append(
-                lambda _: [
-                    NewEvent(kind=EventKind.MODEL, annotator=adviser, text=json.dumps(part))
-                    for part in parts
-                ]
+            self._moves.append(
+                lambda _: [Advice(annotator=adviser, rows=tuple(part)) for part in parts]
             )
         return len(rows)
 
@@ -324,7 +326,7 @@ class Advisers:
                     row: None if shares is None else groups.row_now(shares)
                     for row, shares in rows.items()
                 }
-                for name, rows in state.models.items()
+                for name, rows in state.advice.items()
             }
 
     def report(self) -> AdviserReport:
@@ -343,7 +345,7 @@ class Advisers:
         """
         policy = self._runtime.catch_up()
         with self._runtime.lock:
-            answers = dict(self._runtime.state.models)
+            answers = dict(self._runtime.state.advice)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
         n, result = len(self._runtime.rows), self._results.result(self._assignment.state_for(None))
         if not answers:

@@ -10,7 +10,8 @@ from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, Sessi
 from askmeans.queries import Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import as_row
-from askmeans.sessions.log import GOLD, IMPORTED, EventKind, NewEvent, Value
+from askmeans.sessions.events import Gold, Imported, Value
+from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Transaction
@@ -28,7 +29,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
         new = conflicting = 0
         numbers = transaction.add_questions(list(values))
         for number, (question, value) in zip(numbers, values.items(), strict=True):
-            imported = state.mine(number, IMPORTED)
+            imported = state.reply(number, IMPORTED)
             if imported is not None:
                 if imported.value != value:
                     raise KeyConflictError(
@@ -42,9 +43,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             # An answer twice would stay when it is undone here.
             elif all(event.value != value for event in state.answers(number)):
                 new += 1
-                transaction.append(
-                    NewEvent(kind=EventKind.HELD, annotator=IMPORTED, question=number, value=value)
-                )
+                transaction.append(Imported(annotator=IMPORTED, question=number, value=value))
         existing = len(values) - new - conflicting
         return ImportReport(new=new, existing=existing, conflicting=conflicting)
 
@@ -72,9 +71,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             known = runtime.state.gold.get(number)
             if known is None:
                 new += 1
-                transaction.append(
-                    NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number, value=value)
-                )
+                transaction.append(Gold(annotator=GOLD, question=number, value=value))
             else:
                 conflicting += known.value != value
         existing = len(values) - new - conflicting
