@@ -27,7 +27,7 @@ def main() -> None:
     print(f"{len(claims) - len(failing)} of {len(claims)} checks of the paper's claims hold.")
     for claim in failing:
         print(f"  does not hold: {claim.where}: {claim.claim}")
-    print(f"Report: {options.out / 'report.html'}")
+    print(f"Report: {options.out / 'report.md'}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from askmeans.exceptions import BudgetError
 from askmeans.metrics import membership_error, rho_weight
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity, repeated
-from askmeans.paper.pool_sizes import Route
+from askmeans.paper.pool import Route
 from askmeans.results import Result
 from askmeans.strategies import Sequential, Strategy, TwoPhase
 from experiments.cells import Cell
@@ -122,7 +122,7 @@ def similarity(*, data: str, size: int, runs: int, seed: int) -> list[Series]:
     X, U = _fuzzy_target(data, None)
     n, k = U.shape
     strategy = TwoPhase(sample_size=size)
-    found = []
+    series = []
     for curve in ("membership", "similarity", "pairwise"):
         results = []
         for rng in generators(seed, SIMILAR, data, n=runs):
@@ -130,15 +130,15 @@ def similarity(*, data: str, size: int, runs: int, seed: int) -> list[Series]:
             if curve != "membership":
                 plan = by_similarity(plan, n, k, rng=rng, route=_ROUTES[curve])
             results.append(run(plan, TableOracle(U)))
-        found.append(Series.of(results, partial(_matched, U), panel=data, curve=curve, x=size))
-    return found
+        series.append(Series.of(results, partial(_matched, U), panel=data, curve=curve, x=size))
+    return series
 
 
 def hidden(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
     """An expert who knows all features, a solver who sees some: no fit can know the target."""
     task, U = _hidden_task(data)
     n, k = U.shape
-    found = []
+    series = []
     kinds: dict[str, type[Strategy]] = {"two-phase": TwoPhase, "sequential": Sequential}
     for curve, kind in kinds.items():
         try:
@@ -146,12 +146,12 @@ def hidden(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:
         except BudgetError:
             continue  # too small for this one
         rngs = generators(seed, HIDDEN, data, n=runs)
-        found.append(repeat(task, strategy, rngs, panel=data, curve=curve, x=budget))
+        series.append(repeat(task, strategy, rngs, panel=data, curve=curve, x=budget))
     alone = [
         membership_error(U, FuzzyKMeans(k, random_state=rng).fit(task.X).memberships_, how="mean")
         for rng in generators(seed, HIDDEN, data, n=runs)
     ]
-    return [*found, Series.unasked(alone, panel=data, curve="no questions", x=budget)]
+    return [*series, Series.unasked(alone, panel=data, curve="no questions", x=budget)]
 
 
 def hidden_stratified(*, data: str, budget: int, runs: int, seed: int) -> list[Series]:

@@ -1,10 +1,10 @@
-"""Cells: pieces of an experiment that run side by side, each once, its result kept in a file.
+"""Cells: parts of an experiment that run in parallel, each once, with its result in a file.
 
 Rules of this file:
 - A cell is a function and arguments that JSON can hold; its result depends on nothing else. So the
   same seed gives the same numbers, however many processes share the work and however often it was
   interrupted.
-- A file is written whole or not at all. One made for other arguments, or by another version of the
+- A file is replaced atomically. One made for other arguments, or by another version of the
   library, is not used.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["Cell", "run_cells"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """A piece of work: `work(**arguments)` gives series. The weight is about its share of time."""
+    """A part of an experiment: `work(**arguments)` returns series; weights are relative times."""
 
     name: str
     work: Callable[..., list[Series]]
@@ -49,19 +49,19 @@ class Cell:
 
     @property
     def key(self) -> dict[str, Any]:
-        """What a stored result must have been made for."""
+        """The identity of a stored result."""
         work = f"{self.work.__module__}.{self.work.__qualname__}"
-        whole = {"version": __version__, "work": work, "arguments": self.arguments}
-        kept: dict[str, Any] = json.loads(json.dumps(whole))  # as it looks when read back
-        return kept
+        key = {"version": __version__, "work": work, "arguments": self.arguments}
+        stored: dict[str, Any] = json.loads(json.dumps(key))  # as it is read back
+        return stored
 
 
 def run_cells(
     cells: list[Cell], folder: Path, *, jobs: int, advance: Callable[[float], None]
 ) -> dict[str, list[Series]]:
-    """The result of every cell by name; those found in the folder are not run again.
+    """The result of every cell by name; cells with a result in the folder are not run again.
 
-    `advance` is told first the weight of those found, then that of each cell as it is done.
+    `advance` is called with the weight of the stored cells, then with that of each cell at its end.
     """
     folder.mkdir(parents=True, exist_ok=True)
     results: dict[str, list[Series]] = {}
@@ -83,11 +83,11 @@ def run_cells(
 
 
 def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, list[Series]]]:
-    """Cells as they are done, the heaviest begun first so that none is left over at the end."""
+    """Cells in the order of their ends, the heaviest started first."""
     if not cells:
         return
-    # Always in processes of their own: there Ctrl-C ends the work, while in ours a driver would
-    # take it for somebody who has had enough, and return a result that was cut short.
+    # Always in other processes: there Ctrl-C ends the work, while in this one a driver would return
+    # an incomplete result.
     with ProcessPoolExecutor(
         min(jobs, len(cells)), mp_context=get_context("spawn"), initializer=_begin
     ) as pool:
@@ -102,7 +102,7 @@ def _computed(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, list[Series]
 
 
 def _begin() -> None:
-    """Set a worker up: Ctrl-C ends it at once and without a word, and so does its parent's end."""
+    """Set up a worker, which ends silently at Ctrl-C and with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = parent_process()
     if parent is not None:
@@ -122,7 +122,7 @@ def _work(cell: Cell) -> list[Series]:
 
 
 def _load(cell: Cell, folder: Path) -> list[Series] | None:
-    """What is stored for a cell, if it was made for the same arguments."""
+    """The stored result of a cell with the same arguments; None without one."""
     try:
         stored = json.loads((folder / f"{cell.name}.json").read_text())
         if stored["key"] != cell.key:

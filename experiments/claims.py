@@ -1,4 +1,4 @@
-"""Claims as statements that can fail: an estimate, its interval, and where that must lie."""
+"""Claims as tests: an estimate, its interval, and the bounds of that interval."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SAME_COST = 1.1  # "the same query complexity": within this factor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What the paper says, where, how it was tested, and what came out.
+    """A sentence of the paper, its place, the test and the estimate.
 
     It holds if the whole 95 % interval lies between the two bounds; otherwise it does not, whether
     the opposite is true or the runs cannot tell.
@@ -39,12 +39,12 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """Whether the runs bear it out."""
+        """Whether it holds."""
         return HOLDS if self.low > self.above and self.high < self.below else FAILS
 
     @property
     def row(self) -> list[object]:
-        """As `claims.csv` has it."""
+        """The row of `claims.csv`."""
         return [getattr(self, column) for column in COLUMNS]
 
 
@@ -75,9 +75,9 @@ class Book:
 
     def __init__(self, results: dict[str, list[Series]]) -> None:
         self._series: dict[tuple[str, str, str, str, float], Series] = {}
-        for name, found in results.items():
+        for name, runs in results.items():
             figure = name.partition("-")[0]
-            for one in found:
+            for one in runs:
                 self._series[figure, one.panel, one.setting, one.curve, one.x] = one
 
     def get(self, figure: str, panel: str, setting: str, curve: str, x: float) -> Series:
@@ -86,10 +86,10 @@ class Book:
 
     def only(self, figure: str, panel: str, curve: str) -> Series:
         """The runs of a curve that has one point."""
-        (found,) = (
+        (series,) = (
             s for key, s in self._series.items() if key[:2] + key[3:4] == (figure, panel, curve)
         )
-        return found
+        return series
 
     def settings(self, figure: str, panel: str, curve: str) -> list[str]:
         """The settings in which a curve was measured."""
@@ -129,7 +129,7 @@ class Book:
 def furthest(values: Floats, xs: Sequence[float]) -> tuple[float, Floats]:
     """The x at which runs (rows) are on average furthest from zero, and their values there.
 
-    What is said of a whole curve must be true there, too: a mean over x hides what differs.
+    A claim about a whole curve must hold there, too: a mean over x hides differences.
     """
     worst = int(np.abs(values.mean(axis=0)).argmax())
     return xs[worst], values[:, worst]

@@ -16,7 +16,7 @@ Curves = dict[str, list[Point]]
 def save_figure(spec: FigureSpec, points: list[Point], path: Path) -> None:
     """Draw a figure's panels to `path`.png and `path`.svg; algorithms share a colour, ours dashed.
 
-    Curves that go below the figure's floor are told in words.
+    Curves below the figure's floor are listed as text.
     """
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -51,12 +51,12 @@ def save_figure(spec: FigureSpec, points: list[Point], path: Path) -> None:
 
 def _panels(spec: FigureSpec, points: list[Point]) -> dict[str, Curves]:
     """Points by panel and curve, as first met; the paper's setting above equal questions."""
-    found: dict[str, Curves] = {}
+    panels: dict[str, Curves] = {}
     for point in points:
         title, label = spec.place(point)
         if title:
-            found.setdefault(title, {}).setdefault(label, []).append(point)
-    return dict(sorted(found.items(), key=lambda pair: pair[0].startswith(EQUAL)))
+            panels.setdefault(title, {}).setdefault(label, []).append(point)
+    return dict(sorted(panels.items(), key=lambda pair: pair[0].startswith(EQUAL)))
 
 
 def _family(label: str) -> str:

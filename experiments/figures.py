@@ -1,4 +1,4 @@
-"""What each figure shows: which runs, in which panel, against what."""
+"""The figures: their runs, panels and axes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class FigureSpec:
     log_x: bool = False
     log_y: bool = False
     levels: tuple[str, ...] = ()  # curves that are drawn as level lines
-    floor: float | None = None  # curves that go below are told in words
+    floor: float | None = None  # curves below are listed as text
     letter: str = "nu"  # what a point's x is, in the table
     larger_is_better: bool = False
 

@@ -20,7 +20,7 @@ class Worse:
 
     @property
     def row(self) -> tuple[str, ...]:
-        """As the report has it; `HEADS` are its columns."""
+        """The row of the report; `HEADS` are its columns."""
         name, ours, theirs = self.figure.name.replace("_", " "), self.ours, self.faithful
         what = ", ".join(filter(None, (ours.panel, ours.setting, ours.curve)))
         return (
@@ -39,21 +39,21 @@ HEADS = ("figure", "at", "faithful", "questions", "our order", "questions")
 def where_worse(figure: FigureSpec, points: list[Point]) -> list[Worse]:
     """Points at which our order is worse, by more than chance: the two intervals do not meet."""
     faithful = {_key(point): point for point in points if FAITHFUL in _way(point)}
-    found = []
+    points_worse = []
     for ours in points:
         theirs = faithful.get(_key(ours)) if OURS in _way(ours) else None
         if theirs is not None:
             worse = ours.high < theirs.low if figure.larger_is_better else ours.low > theirs.high
             if worse:
-                found.append(Worse(figure=figure, faithful=theirs, ours=ours))
-    return found
+                points_worse.append(Worse(figure=figure, faithful=theirs, ours=ours))
+    return points_worse
 
 
 def _way(point: Point) -> str:
-    """Which says the way: the curve's name or, of noise, the panel's."""
+    """The text that names the way: the curve or, for noise, the panel."""
     return f"{point.panel}; {point.curve}"
 
 
 def _key(point: Point) -> tuple[str, str, float]:
-    """What a point and its counterpart have in common."""
+    """The common key of a point and its counterpart."""
     return _way(point).replace(OURS, FAITHFUL), point.setting, point.x

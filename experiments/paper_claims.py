@@ -49,17 +49,17 @@ def all_claims(book: Book) -> list[Claim]:
 
 def _synthetic_setting(book: Book) -> list[Claim]:
     """How the data and the sizes are described."""
-    found = []
+    claims = []
     for panel in book.panels("figure_1", "a")[:1]:
         xs = book.xs("figure_1", panel, TWO_PHASE)
         measured = book.values("figure_1", panel, "beta", "target", xs)[0]
         stated = 4.0 / (1.0 + 3.0 * np.array(xs))
         worst = float(np.abs(measured / stated - 1.0).max())
-        found.append(
+        claims.append(
             claim("It can be checked that beta = 4 / (1 + 3 zeta).", "synthetic data",
                   "largest relative difference over zeta, below 5 %", [worst], below=0.05)
         )  # fmt: skip
-    found += [
+    claims += [
         same_cost(
             book, "figure_1", panel, synthetic.PAPER, letter,
             "Setting the parameters in this way keeps the same query complexity for both "
@@ -68,18 +68,18 @@ def _synthetic_setting(book: Book) -> list[Claim]:
         for start, letter in (("a", "zeta"), ("c", "k"))
         for panel in book.panels("figure_1", start)
     ]  # fmt: skip
-    return found
+    return claims
 
 
 def _against_beta(book: Book) -> list[Claim]:
     """Figure 1a, in both settings."""
-    found = []
+    claims = []
     for panel in book.panels("figure_1", "a"):
         xs = book.xs("figure_1", panel, TWO_PHASE)
         small, large = [x for x in xs if x >= SMALL_BETA], [x for x in xs if x <= LARGE_BETA]
         for setting in (synthetic.PAPER, synthetic.EQUAL):
             where = f"figure 1{panel}; {setting}"
-            found += [
+            claims += [
                 claim("For small beta the sequential algorithm is significantly better.", where,
                       "centre error, sequential / two-phase, zeta >= 13: below 1",
                       _log_ratio(book, panel, setting, small), below=1.0, logs=True),
@@ -93,35 +93,35 @@ def _against_beta(book: Book) -> list[Claim]:
                       _exponents(book, panel, setting, TWO_PHASE, xs)
                       - _exponents(book, panel, setting, SEQUENTIAL, xs), above=0.0),
             ]  # fmt: skip
-    return found
+    return claims
 
 
 def _against_questions(book: Book) -> list[Claim]:
     """Figure 1b: the error falls."""
-    found = []
+    claims = []
     for panel in book.panels("figure_1", "b"):
         xs = book.xs("figure_1", panel, TWO_PHASE)
         for curve in (TWO_PHASE, SEQUENTIAL):
             errors = np.log(book.values("figure_1", panel, synthetic.PAPER, curve, xs))
-            asked = np.log(book.queries("figure_1", panel, synthetic.PAPER, curve, xs))
-            found.append(
+            n_questions = np.log(book.queries("figure_1", panel, synthetic.PAPER, curve, xs))
+            claims.append(
                 claim("The estimation error falls with the number of queries.",
                       f"figure 1{panel}; {curve}",
                       "exponent of the questions in the centre error: below 0",
-                      _slopes(asked, errors), below=0.0)
+                      _slopes(n_questions, errors), below=0.0)
             )  # fmt: skip
-    return found
+    return claims
 
 
 def _against_k(book: Book) -> list[Claim]:
     """Figure 1c, in both settings."""
-    found = []
+    claims = []
     for panel in book.panels("figure_1", "c"):
         xs = book.xs("figure_1", panel, TWO_PHASE)
         small, large = [x for x in xs if x <= SMALL_K], [x for x in xs if x >= LARGE_K]
         for setting in (synthetic.PAPER, synthetic.EQUAL):
             where = f"figure 1{panel}; {setting}"
-            found += [
+            claims += [
                 claim("The two-phase algorithm performs significantly better as k increases.",
                       where, "centre error, sequential / two-phase, k >= 8: above 1",
                       _log_ratio(book, panel, setting, large), above=1.0, logs=True),
@@ -129,32 +129,32 @@ def _against_k(book: Book) -> list[Claim]:
                       "centre error, sequential / two-phase, k <= 3: below 1",
                       _log_ratio(book, panel, setting, small), below=1.0, logs=True),
             ]  # fmt: skip
-    return found
+    return claims
 
 
 def _shapes() -> list[Claim]:
     """How the data sets are described."""
-    found = []
+    claims = []
     for data, shape in SHAPES.items():
         X, y = real.load(data)
-        apart = np.abs(np.subtract((*X.shape, len(np.unique(y))), shape)).max()
-        found.append(
+        difference = np.abs(np.subtract((*X.shape, len(np.unique(y))), shape)).max()
+        claims.append(
             claim("The {} dataset ({} elements, {} features, and {} classes).".format(data, *shape),
                   "real data", "largest difference from scikit-learn's data: 0",
-                  [float(apart)], below=0.5)
+                  [float(difference)], below=0.5)
         )  # fmt: skip
-    return found
+    return claims
 
 
 def _accuracies(book: Book) -> list[Claim]:
     """Figure 2: how accuracies compare and grow."""
-    found = []
+    claims = []
     for data in book.panels("figure_2"):
         xs = book.xs("figure_2", data, TWO_PHASE)
         curves = [c for c in book.curves("figure_2", data, "") if c.endswith("faithful")]
         first, last = xs[0], xs[-1]
         few = min(xs, key=lambda x: abs(x - FEW))
-        found.append(
+        claims.append(
             same_cost(
                 book, "figure_2", data, "", "nu",
                 "... keeping the same query complexity for both algorithms.", f"figure 2, {data}",
@@ -162,35 +162,35 @@ def _accuracies(book: Book) -> list[Claim]:
         )  # fmt: skip
         base = book.values("figure_2", data, "", TWO_PHASE, xs)
         for curve in curves[1:]:
-            nu, apart = furthest(book.values("figure_2", data, "", curve, xs) - base, xs)
-            found.append(
+            nu, differences = furthest(book.values("figure_2", data, "", curve, xs) - base, xs)
+            claims.append(
                 claim("The performance of all algorithms are comparable.", f"figure 2, {data}",
                       f"accuracy, {curve} minus {TWO_PHASE}, where they differ most (nu = {nu:g}): "
-                      "within 0.05", apart, above=-SAME_ACCURACY, below=SAME_ACCURACY)
+                      "within 0.05", differences, above=-SAME_ACCURACY, below=SAME_ACCURACY)
             )  # fmt: skip
         for curve in curves:
             for begin in dict.fromkeys((first, few)):
                 pair = book.values("figure_2", data, "", curve, [begin, last])
-                found.append(
+                claims.append(
                     claim("The accuracy increases as a function of the number of queries.",
                           f"figure 2, {data}; {curve}",
                           f"accuracy at nu = {last:g} minus at nu = {begin:g}: above 0",
                           pair[:, 1] - pair[:, 0], above=0.0)
                 )  # fmt: skip
-    return found
+    return claims
 
 
 def _baselines(book: Book) -> list[Claim]:
     """What fuzzy k-means by itself reaches, and what asking adds."""
-    found = []
+    claims = []
     for data in book.panels("figure_2"):
         printed = real.PAPER_BASELINE[data]
         matched = book.get("figure_2", data, "", real.MATCHED, 0.0).values
         unmatched = book.get("figure_2", data, "", real.UNMATCHED, 0.0).values
         xs = book.xs("figure_2", data, TWO_PHASE)
         few = min(xs, key=lambda x: abs(x - FEW))
-        asked = book.values("figure_2", data, "", TWO_PHASE, [few])[:, 0]
-        found += [
+        accuracies = book.values("figure_2", data, "", TWO_PHASE, [few])[:, 0]
+        claims += [
             claim(f"Fuzzy C-means gets an accuracy of only {printed:.2%}.", f"figure 2, {data}",
                   "accuracy with clusters matched to classes: within 0.01 of it",
                   matched, above=printed - 0.01, below=printed + 0.01),
@@ -200,14 +200,14 @@ def _baselines(book: Book) -> list[Claim]:
             claim("Using a few membership queries increases the accuracy drastically.",
                   f"figure 2, {data}",
                   f"accuracy of two-phase at nu = {few:g} minus that of fuzzy k-means, matched: "
-                  "above 0.1", asked - np.mean(matched), above=DRASTIC),
+                  "above 0.1", accuracies - np.mean(matched), above=DRASTIC),
         ]  # fmt: skip
-    return found
+    return claims
 
 
 def _fuzzifier(book: Book) -> list[Claim]:
     """Figure 3: whether the hard approach captures classes better."""
-    found = []
+    claims = []
     for reading in (fuzzifiers.LABELS, fuzzifiers.FUZZY):
         hard, soft = 1.0, 2.0
         for curve in (TWO_PHASE, SEQUENTIAL):
@@ -222,24 +222,24 @@ def _fuzzifier(book: Book) -> list[Claim]:
                 ],
                 axis=0,
             )
-            found.append(
+            claims.append(
                 claim("A hard approach (alpha = 1) will capture this ground truth better.",
                       f"figure 3, {reading}; {curve}",
                       "accuracy at alpha = 1 minus at alpha = 2, all nu: above 0",
                       difference, above=0.0)
             )  # fmt: skip
-    return found
+    return claims
 
 
 def _appendices(book: Book) -> list[Claim]:
     """What has no figure: noise, similarities, and targets that no fit can know."""
-    found = []
+    claims = []
     allowed = beyond.ETA + beyond.KAPPA
     for form in book.curves("theorem_10", "theorem 10", ""):
         runs = book.only("theorem_10", "theorem 10", form)
         centers = book.only("theorem_10", "theorem 10, centres", form)
         where = f"noise, the solver run {runs.x:g} times ({form})"
-        found += [
+        claims += [
             claim("Theorem 10: with repetitions, memberships are found within epsilon_2 + kappa.",
                   where,
                   "share of runs whose largest membership error is at most "
@@ -254,7 +254,7 @@ def _appendices(book: Book) -> list[Claim]:
         xs = book.xs("similarity", data, "membership")
         by_membership = book.values("similarity", data, "", "membership", xs).mean(axis=1)
         by_similarity = book.values("similarity", data, "", "similarity", xs).mean(axis=1)
-        found.append(
+        claims.append(
             claim("Membership queries can be simulated by similarity queries.",
                   f"similarity, {data}",
                   "mean membership error, by similarity minus by membership: within 0.01",
@@ -262,15 +262,15 @@ def _appendices(book: Book) -> list[Claim]:
         )  # fmt: skip
     for data in book.panels("hidden"):
         last = book.xs("hidden", data, "two-phase")[-1]
-        asked = book.get("hidden", data, "", "two-phase", last).values
+        errors = book.get("hidden", data, "", "two-phase", last).values
         alone = book.get("hidden", data, "", "no questions", last).values
-        found.append(
+        claims.append(
             claim("A few queries help where the clustering cannot be known from the data.",
                   f"hidden features, {data}",
                   f"mean membership error, two-phase with {last:g} questions minus no questions: "
-                  "below 0", np.subtract(asked, alone), below=0.0)
+                  "below 0", np.subtract(errors, alone), below=0.0)
         )  # fmt: skip
-    return found
+    return claims
 
 
 def _log_ratio(book: Book, panel: str, setting: str, xs: list[float]) -> Floats:

@@ -99,15 +99,15 @@ def strategies(nu: int, k: int) -> dict[str, Strategy]:
     """The paper's sizes for real data, to the letter and with our order."""
     m = max(1, round(2 * nu / 3))
     r = bin_size(m)
-    found: dict[str, Strategy] = {}
+    strategies: dict[str, Strategy] = {}
     for way, faithful in (("faithful", True), ("our order", False)):
-        found[f"two-phase, {way}"] = TwoPhase(sample_size=nu, faithful=faithful)
-        found[f"sequential, {way}"] = Sequential(sample_size=m, bin_size=r, faithful=faithful)
+        strategies[f"two-phase, {way}"] = TwoPhase(sample_size=nu, faithful=faithful)
+        strategies[f"sequential, {way}"] = Sequential(sample_size=m, bin_size=r, faithful=faithful)
         if k == 2:
-            found[f"two clusters, {way}"] = TwoClusters(
+            strategies[f"two clusters, {way}"] = TwoClusters(
                 sample_size=m, bin_size=r, faithful=faithful
             )
-    return found
+    return strategies
 
 
 def unmatched(y: Labels, labels: Labels) -> Floats:

@@ -20,7 +20,7 @@ __all__ = ["all_cells", "reproduce"]
 
 
 def all_cells(scale: Scale, seed: int) -> list[Cell]:
-    """Everything there is to run."""
+    """The cells of all experiments."""
     rooms = (synthetic, real, stratified, fuzzifiers, beyond)
     return [cell for room in rooms for cell in room.cells(scale, seed)]
 
@@ -35,7 +35,7 @@ def reproduce(
 ) -> list[Claim]:
     """Run the experiments into a folder; cells that are finished there are not run again.
 
-    `advance` is told the weight of every cell that is done; `all_cells` has them all.
+    `advance` is called with the weight of every finished cell; `all_cells` has the total.
     """
     check_seed(seed, "seed", "reproduce")
     if jobs is None:
@@ -46,12 +46,16 @@ def reproduce(
     results = run_cells(cells, out / "cells", jobs=jobs or 1, advance=advance)
     worse: list[Worse] = []
     for spec in FIGURES:
-        mine = [s for name, found in results.items() if name.startswith(spec.prefix) for s in found]
-        found = points(mine)
-        write_points(found, out / f"{spec.name}.csv")
-        worse += where_worse(spec, found)
-        save_figure(spec, found, out / spec.name)
+        mine = [
+            s for name, series in results.items() if name.startswith(spec.prefix) for s in series
+        ]
+        drawn = points(mine)
+        write_points(drawn, out / f"{spec.name}.csv")
+        worse += where_worse(spec, drawn)
+        save_figure(spec, drawn, out / spec.name)
     claims = all_claims(Book(results))
     write_csv(out / "claims.csv", COLUMNS, [claim.row for claim in claims])
-    Report(scale=scale, seed=seed, figures=FIGURES, claims=claims, worse=worse).write(out)
+    Report(scale=scale, seed=seed, figures=FIGURES, claims=claims, worse=worse).write(
+        out / "report.md"
+    )
     return claims

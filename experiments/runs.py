@@ -1,4 +1,4 @@
-"""Running one strategy many times: seeds from names, what each run cost, sizes for a cost."""
+"""Repeated runs of one strategy: seeds from names, costs, sizes for a given cost."""
 
 import hashlib
 import warnings
@@ -35,7 +35,7 @@ class Series:
     def of(
         cls, results: Sequence[Result], judge: Callable[[Result], float], **point: Any
     ) -> "Series":
-        """These runs, each judged, and what each cost."""
+        """The scores and the costs of these runs."""
         return cls(
             values=[judge(result) for result in results],
             queries=[result.n_queries for result in results],
@@ -45,13 +45,13 @@ class Series:
 
     @classmethod
     def unasked(cls, values: Sequence[float], **point: Any) -> "Series":
-        """What was found without a question."""
+        """Results without questions."""
         return cls(values=values, queries=[0] * len(values), raw=[0] * len(values), **point)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """Data, somebody who answers, and how a result is judged."""
+    """Data, an oracle, and the measure of a result."""
 
     X: Any
     n_clusters: int
@@ -60,7 +60,7 @@ class Task:
     fuzzifier: float = 2.0
 
     def once(self, strategy: Strategy, rng: np.random.Generator) -> Result:
-        """One run; clusters that a small sample misses are no news here."""
+        """One run, without warnings about clusters that a small sample misses."""
         plan = strategy.plan(self.X, self.n_clusters, fuzzifier=self.fuzzifier, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -68,7 +68,7 @@ class Task:
 
 
 def seeds(seed: int, *names: object) -> np.random.SeedSequence:
-    """The seeds of whatever has these names: the same on every machine, in any order of work."""
+    """The seeds for these names: the same on every machine, in any order of work."""
     digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
     return np.random.SeedSequence([seed, *np.frombuffer(digest, dtype=np.uint32).tolist()])
 
@@ -87,22 +87,22 @@ def repeat(
 
 
 def size_for(
-    asked: Callable[[int], float],
+    questions: Callable[[int], float],
     wanted: float,
     *,
     start: int,
     trials: int = 6,
     close: float = 0.01,
 ) -> int:
-    """The size, of those tried, whose number of questions is nearest to what is wanted.
+    """The size whose number of questions is nearest to `wanted`, of those tried.
 
-    `asked` measures a size. Questions grow with it, nearly along a line: the next one to try is
-    where the line through the two nearest so far has the number wanted.
+    `questions` measures a size. The number grows with it almost linearly: the next size is where
+    the line through the two nearest so far reaches `wanted`.
     """
     tried = {0: 0.0}
     size = max(1, start)
     for _ in range(trials):
-        tried[size] = asked(size)
+        tried[size] = questions(size)
         if abs(tried[size] - wanted) <= close * wanted:
             break
         left, right = sorted(sorted(tried, key=lambda s: abs(tried[s] - wanted))[:2])

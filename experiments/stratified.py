@@ -1,4 +1,4 @@
-"""Our own strategy beside the paper's: the same data and experts, and very few questions.
+"""The default strategy on the data and experts of the paper's, with very few questions.
 
 Its sizes do not depend on nu, so its points on synthetic data are run once and stand in every
 panel, with the number of questions that it did ask.
@@ -71,5 +71,5 @@ def real_cell(*, data: str, items: int, runs: int, seed: int) -> list[Series]:
 
 
 def of_items(items: int) -> Stratified:
-    """The strategy that asks about so many items, however sure it is before."""
+    """The strategy that queries this number of items, whatever its estimate of the error."""
     return Stratified(max_items=items, precision=1e-9)

@@ -1,4 +1,4 @@
-"""From runs to a curve: means, confidence intervals, and a table that is the same every time."""
+"""From runs to curves: means, confidence intervals, and tables in a fixed format."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One point of a curve: the mean of its runs with its interval, and what they cost."""
+    """One point of a curve: the mean of its runs with its interval, and their cost."""
 
     panel: str
     setting: str
@@ -46,7 +46,7 @@ def interval(values: Sequence[float]) -> tuple[float, float, float]:
 
 
 def share_interval(did: Sequence[float]) -> tuple[float, float, float]:
-    """The share of runs that did (1, else 0), and the ends of its exact confidence interval."""
+    """The share of runs with 1, and the ends of its exact confidence interval."""
     count = int(np.sum(did))
     exact = stats.binomtest(count, len(did)).proportion_ci(CONFIDENCE, method="exact")
     return count / len(did), float(exact.low), float(exact.high)
@@ -54,10 +54,10 @@ def share_interval(did: Sequence[float]) -> tuple[float, float, float]:
 
 def points(series: Iterable[Series]) -> list[Point]:
     """A point for every series, in their order."""
-    found = []
+    results = []
     for one in series:
         mean, low, high = interval(one.values)
-        found.append(
+        results.append(
             Point(
                 panel=one.panel, setting=one.setting, curve=one.curve, x=one.x,
                 n_runs=len(one.values), mean=mean, low=low, high=high,
@@ -65,17 +65,17 @@ def points(series: Iterable[Series]) -> list[Point]:
                 queries=float(np.mean(one.queries)), queries_raw=float(np.mean(one.raw)),
             )
         )  # fmt: skip
-    return found
+    return results
 
 
-def write_points(found: list[Point], path: Path) -> None:
+def write_points(points: list[Point], path: Path) -> None:
     """A figure's table."""
     columns = list(Point.__dataclass_fields__)
-    write_csv(path, columns, [[getattr(point, column) for column in columns] for point in found])
+    write_csv(path, columns, [[getattr(point, column) for column in columns] for point in points])
 
 
 def write_csv(path: Path, columns: list[str], rows: list[list[object]]) -> None:
-    """A CSV file with numbers to six digits; whole or not at all."""
+    """A CSV file with numbers to six digits, replaced atomically."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

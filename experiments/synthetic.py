@@ -114,14 +114,14 @@ def task_for(k: int, first: int, other: int, seed: int) -> Task:
 def paper_strategies(nu: int, k: int) -> dict[str, Strategy]:
     """The paper's sizes, to the letter and with our order."""
     m = max(1, round(nu / 2.5))
-    found: dict[str, Strategy] = {}
+    strategies: dict[str, Strategy] = {}
     for way, faithful in (("faithful", True), ("our order", False)):
-        found[f"two-phase, {way}"] = TwoPhase(sample_size=nu, precision=ETA, faithful=faithful)
-        found[f"sequential, {way}"] = _sequential(m, faithful, bin_size(m))
+        strategies[f"two-phase, {way}"] = TwoPhase(sample_size=nu, precision=ETA, faithful=faithful)
+        strategies[f"sequential, {way}"] = _sequential(m, faithful, bin_size(m))
         if k == 2:
             m_2 = max(1, round(2 * nu / 3))
-            found[f"two clusters, {way}"] = _two_clusters(m_2, faithful, bin_size(m_2))
-    return found
+            strategies[f"two clusters, {way}"] = _two_clusters(m_2, faithful, bin_size(m_2))
+    return strategies
 
 
 def bin_size(m: int) -> int:
@@ -132,7 +132,7 @@ def bin_size(m: int) -> int:
 def families(nu: int, k: int) -> dict[str, tuple[Callable[[int], Strategy], int]]:
     """Strategies by the size that decides their cost, and where to begin looking for it."""
     m = max(1, round(2 * nu / (k + 1)))
-    found: dict[str, tuple[Callable[[int], Strategy], int]] = {
+    strategies: dict[str, tuple[Callable[[int], Strategy], int]] = {
         "two-phase, our order": (
             lambda size: TwoPhase(sample_size=size, precision=ETA),
             max(1, round(nu * k / (k - 1))),
@@ -143,8 +143,8 @@ def families(nu: int, k: int) -> dict[str, tuple[Callable[[int], Strategy], int]
     if k == 2:
         for way, faithful in (("faithful", True), ("our order", False)):
             make = partial(_two_clusters, m, faithful)
-            found[f"two clusters, {way}"] = (make, max(1, m // 2))
-    return found
+            strategies[f"two clusters, {way}"] = (make, max(1, m // 2))
+    return strategies
 
 
 def _of_equal_cost(
@@ -160,12 +160,12 @@ def _of_equal_cost(
     """
     made: dict[int, Series] = {}
 
-    def asked(n: int, size: int) -> float:
+    def questions(n: int, size: int) -> float:
         made[size] = series(make(size), n)
         return float(np.mean(made[size].queries))
 
-    near = size_for(partial(asked, PILOTS), wanted, start=start)
-    return made[size_for(partial(asked, runs), wanted, start=near, trials=4, close=CLOSE)]
+    near = size_for(partial(questions, PILOTS), wanted, start=start)
+    return made[size_for(partial(questions, runs), wanted, start=near, trials=4, close=CLOSE)]
 
 
 def _sequential(m: int, faithful: bool, r: int) -> Strategy:

@@ -82,9 +82,9 @@ def promise_kept(theorem: Theorem, c: float, seeds: NDArray[np.intp] | range) ->
         plan = theorem.strategy(planted, c).plan(planted.X, k, fuzzifier=FUZZIFIER, rng=rng)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a cluster that a tiny sample misses
-            found = run(plan, TableOracle(planted.memberships)).clustering
+            clustering = run(plan, TableOracle(planted.memberships)).clustering
         kept += is_solution(
-            planted.centers, planted.memberships, found.centers, found.memberships,
+            planted.centers, planted.memberships, clustering.centers, clustering.memberships,
             center_tolerance=EPS, membership_tolerance=ETA,
         )  # fmt: skip
     return kept / len(seeds)

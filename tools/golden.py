@@ -66,7 +66,7 @@ def batch_digest(queries: Any) -> int:
 
 
 def task(seed: int, k: int) -> tuple[Floats, Floats]:
-    """Items, and memberships that somebody has in mind."""
+    """Items, and the target memberships."""
     rng = np.random.default_rng([seed, k])
     n = int(rng.integers(60, 201))
     centers = rng.normal(scale=2.5, size=(k, 4))  # four features, clusters that overlap, as in Iris
@@ -92,7 +92,7 @@ def fuzzy_optimum(X: Floats, centers: Floats) -> Floats:
 
 
 def cases() -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
-    """Every case by name, with what it asked and returned."""
+    """Every case by name, with its questions and results."""
     by_similarity, repeated_solver = wrappers()
     for seed in range(SEEDS):
         for name, (strategy, ks) in STRATEGIES.items():
@@ -108,10 +108,10 @@ def cases() -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
                 makers |= {route: partial(similar, route) for route in ROUTES}
                 for ask, make in makers.items():
                     case = f"{name}/{way}/{ask}/k={k}/seed={seed}"
-                    whole, asked = outcome(make, U, seed)
-                    yield case, whole
+                    full, n_questions = outcome(make, U, seed)
+                    yield case, full
                     if seed < STOPPED:
-                        yield f"{case}/stopped", outcome(make, U, seed, budget=asked // 2)[0]
+                        yield f"{case}/stopped", outcome(make, U, seed, budget=n_questions // 2)[0]
         X, U = task(seed, 3)
         plan = partial(TwoPhase(sample_size=25, faithful=True).plan, X, 3, fuzzifier=2.0)
 
@@ -124,7 +124,7 @@ def cases() -> Iterator[tuple[str, dict[str, NDArray[Any]]]]:
 def outcome(
     make: Callable[..., Any], U: Floats, seed: int, *, budget: int | None = None, noise: float = 0.0
 ) -> tuple[dict[str, NDArray[Any]], int]:
-    """Run a plan; what it asked, batch by batch, and its result; how many different questions."""
+    """Run a plan; its batches and its result, and the number of different questions."""
     batches: list[int] = []
     oracle: Any = TableOracle(U)
     if noise:
@@ -133,25 +133,25 @@ def outcome(
         warnings.simplefilter("ignore")
         plan = recorded(make(np.random.default_rng(seed)), batches)
         result = run(plan, oracle, budget=budget)
-    found = {
+    arrays = {
         "batches": np.array(batches, dtype=np.uint64),
         "counts": np.array([result.n_queries, result.n_queries_raw, result.complete]),
         "target": U,
         "centers": result.clustering.centers,
         "memberships": result.clustering.memberships,
     }
-    return found, result.n_queries
+    return arrays, result.n_queries
 
 
 def recorded(plan: Any, batches: list[int]) -> Generator[Any, Any, Any]:
-    """The same plan; the digest of every batch it asks is written down."""
+    """The same plan, with the digests of its batches recorded."""
     try:
         queries = next(plan)
         while True:
             batches.append(batch_digest(queries))
             try:
                 answers = yield queries
-            except Exception as stop:  # StopAsking: the plan says what becomes of it
+            except Exception as stop:  # StopAsking, for the plan
                 queries = plan.throw(stop)
             else:
                 queries = plan.send(answers)
@@ -166,28 +166,28 @@ def recorded(plan: Any, batches: list[int]) -> Generator[Any, Any, Any]:
 
 def record(path: Path) -> int:
     """Write everything to a file."""
-    found: dict[str, Any] = {
+    arrays: dict[str, Any] = {
         f"{case}|{name}": a for case, kept in cases() for name, a in kept.items()
     }
     with path.open("wb") as file:
-        np.savez_compressed(file, **found)
-    n_cases = sum(key.endswith("|batches") for key in found)
-    n_batches = sum(len(a) for key, a in found.items() if key.endswith("|batches"))
+        np.savez_compressed(file, **arrays)
+    n_cases = sum(key.endswith("|batches") for key in arrays)
+    n_batches = sum(len(a) for key, a in arrays.items() if key.endswith("|batches"))
     print(f"{path}: {n_cases} cases, {n_batches} batches.")
     return 0
 
 
 def compare(path: Path) -> int:
-    """Run everything again, and say what differs."""
+    """Run everything again, and print the differences."""
     with np.load(path) as file:
         kept = {key: file[key] for key in file.files}
     differ, seen = 0, set[str]()
-    for case, found in cases():
-        seen.update(f"{case}|{name}" for name in found)
-        said = difference({name: kept.get(f"{case}|{name}") for name in found}, found)
-        if said:
+    for case, arrays in cases():
+        seen.update(f"{case}|{name}" for name in arrays)
+        message = difference({name: kept.get(f"{case}|{name}") for name in arrays}, arrays)
+        if message:
             differ += 1
-            print(f"{case}: {said}")
+            print(f"{case}: {message}")
     lost = {key.partition("|")[0] for key in kept.keys() - seen}
     for case in sorted(lost):
         print(f"{case}: recorded, and no case any more")
@@ -196,20 +196,20 @@ def compare(path: Path) -> int:
     return int(differ + len(lost) > 0)
 
 
-def difference(kept: dict[str, Any], found: dict[str, NDArray[Any]]) -> str:
-    """What differs between a recorded case and the same one now; nothing if nothing does."""
+def difference(kept: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> str:
+    """The difference of a recorded case from the same one now; empty if there is none."""
     if any(array is None for array in kept.values()):
         return "was not recorded"
-    if not close(kept["target"], found["target"]):
+    if not close(kept["target"], arrays["target"]):
         return "another target: the file is another machine's, or tools/golden.py has changed"
-    then, now = kept["batches"], found["batches"]
+    then, now = kept["batches"], arrays["batches"]
     if not np.array_equal(then, now):
         shared = min(len(then), len(now))
-        apart = np.flatnonzero(then[:shared] != now[:shared])
-        first = apart[0] if len(apart) else shared
+        differing = np.flatnonzero(then[:shared] != now[:shared])
+        first = differing[0] if len(differing) else shared
         return f"other questions from batch {first} on ({len(then)} batches then, {len(now)} now)"
     for name in ("counts", "centers", "memberships"):
-        if not close(kept[name], found[name]):
+        if not close(kept[name], arrays[name]):
             return f"the same questions, other {name}"
     return ""
 

@@ -17,7 +17,7 @@ from askmeans.paper.prices import (
     similarity_price,
     xie_beni_bound,
 )
-from askmeans.paper.stopping import center_radii
+from askmeans.paper.sampling import center_radii
 from askmeans.paper.theorems import (
     sequential_sizes,
     two_clusters_sizes,
@@ -203,13 +203,6 @@ def plan_budget(
     -------
     Forecast
         The strategy with its cost and its error.
-
-    Raises
-    ------
-    BudgetError
-        If the budget is too small; the message names the smallest.
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------

@@ -282,14 +282,14 @@ class _Driver:
 
     def _result(self, clustering: Clustering, stopped: bool) -> Result:
         """Return the clustering with its cost and the reason of its end."""
-        why = clustering.diagnostics.stopped or "precision"  # the paper's strategies
+        reason = clustering.diagnostics.stopped or "precision"  # the paper's strategies
         if stopped:
-            why = "interrupted" if self.interrupted else "budget"
+            reason = "interrupted" if self.interrupted else "budget"
         return Result(
             clustering=replace(
                 clustering,
                 complete=clustering.complete and not stopped,
-                diagnostics=replace(clustering.diagnostics, stopped=why),
+                diagnostics=replace(clustering.diagnostics, stopped=reason),
             ),
             n_queries=self.n_asked,
             n_queries_raw=self.ledger.n_raw - self.raw_before,

@@ -284,13 +284,6 @@ class Stratified(Strategy):
         -------
         StratifiedPolicy
             A policy, for `askmeans.run`.
-
-        Examples
-        --------
-        >>> rng = np.random.default_rng(0)
-        >>> policy = Stratified().policy([[0.0], [1.0], [9.0]], 2, fuzzifier=2.0, rng=rng)
-        >>> [question.kind for question in policy.propose(2)]
-        ['membership', 'membership']
         """
         items = self._checked_items(X, n_clusters, fuzzifier, rng)
         settings = Settings(

@@ -101,7 +101,7 @@ def test_a_scale_of_one_point_is_refused_by_name(askmeans, folder):
     arguments = ("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--levels", 1)
     refused = askmeans(*arguments, cwd=folder, ok=False)
     assert refused.returncode == 1
-    assert "'levels' parameter of askmeans fit" in refused.stderr
+    assert "--levels must be" in refused.stderr
     alone = ("fit", "iris.csv", "-k", 3, "--expert", "none", "--levels", 5)
     refused = askmeans(*alone, cwd=folder, ok=False)
     assert refused.returncode == 1
@@ -307,15 +307,15 @@ def test_missing_values_are_filled_and_told_or_dropped_or_refused(askmeans, fold
     ("arguments", "message"),
     [
         (("nowhere.csv", "-k", 3), "must be a file"),
-        (("iris.csv", "-k", 0, "--expert", "none"), "'clusters' parameter"),
+        (("iris.csv", "-k", 0, "--expert", "none"), "-k must be"),
         (("iris.csv", "-k", 151, "--expert", "none"), "at most n_samples=150"),
         (("iris.csv", "-k", 3, "--features", "girth"), "column 'girth'"),
         (("iris.csv", "-k", 3, "--features", "species:number"), "must be numeric"),
         (("iris.csv", "-k", 3, "--id", "species"), "'setosa' twice"),
         (("iris.csv", "-k", 3, "--expert", "labels:kind"), "column 'kind'"),
         (("iris.csv", "-k", 2, "--expert", "labels:species"), "must be 3"),
-        (("iris.csv", "-k", 3, "--expert", "oracle"), "'expert' parameter"),
-        (("iris.csv", "-k", 3, "--fuzzifier", 0.5), "'fuzzifier' parameter"),
+        (("iris.csv", "-k", 3, "--expert", "oracle"), "--expert must be"),
+        (("iris.csv", "-k", 3, "--fuzzifier", 0.5), "--fuzzifier must be"),
         (("iris.csv", "-k", 3, "--names", "a,b"), "3 names, all different"),
         (("iris.csv", "-k", 3, "--answers", "iris.csv"), "must have the columns"),
         (("iris.csv", "-k", 3, "--strategy", "two-clusters"), "TwoClusters must be 2"),
@@ -505,7 +505,7 @@ def test_a_class_called_id_and_a_feature_called_cluster_are_fine(askmeans, folde
         (("--names", "a,b,a", "--expert", "none"), "3 names, all different"),
         (("--names", "a,b", "--expert", "labels:species"), "3 names, all different"),
         (("--features", "sepal_width,sepal_width"), "Columns must differ by name"),
-        (("--seed", -1), "'seed' parameter"),
+        (("--seed", -1), "--seed must be"),
         (("--expert", "none", "--budget", 5), "must be left out"),
     ],
 )

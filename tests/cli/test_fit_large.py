@@ -75,7 +75,7 @@ def test_an_array_on_disk_has_numbered_columns(askmeans, big):
         (("--engine", "disk", "--id", "a"), "--id must be left out with --engine disk"),
         (("--engine", "disk", "--missing", "drop"), "--missing must be left out"),
         (("--engine", "disk", "--scheduler", "tcp://x:1"), "without --engine dask"),
-        (("--engine", "disk", "--memory", "lots"), "'memory' parameter"),
+        (("--engine", "disk", "--memory", "lots"), "--memory must"),
         (("--engine", "disk", "--memory", "64"), "of 1MB at least. Got '64' instead, which is 64"),
         (("--engine", "disk", "--features", "word"), "--features must be columns of numbers"),
         (("--memory", "1GiB"), "left out with --engine memory"),

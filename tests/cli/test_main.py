@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pexpect
+import pytest
 
 from askmeans import __version__
 
@@ -103,3 +104,20 @@ def test_init_shows_its_stages_to_a_person_and_not_to_a_pipe(folder):
     terminal.close()
     assert terminal.exitstatus == 0
     assert run("init", "t.db", *words, cwd=folder).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("init", "t.db", "iris.csv", "-k", 0), "askmeans: -k must be an int"),
+        (("init", "t.db", "iris.csv", "-k", 3, "--names", "a,b"), "askmeans: --names must be 3"),
+        (("budget", "s.db", 0), "askmeans: N must be an int"),
+        (("invite", "s.db", "Ada", "--days", -1), "askmeans: --days must be"),
+        (("groups", "s.db", "--add", ""), "askmeans: The 'name' parameter of Groups.add must be"),
+    ],
+)
+def test_errors_name_the_options_that_were_typed(askmeans, folder, words, message):
+    askmeans("init", "s.db", "iris.csv", "-k", 3, cwd=folder)
+    done = askmeans(*words, cwd=folder, ok=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(message)

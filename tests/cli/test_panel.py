@@ -309,7 +309,7 @@ def test_some_items_are_those_that_people_audit(askmeans, database):
     (["--model", "http://x/v1"], "--model-name"), (["--names"], "--model URL"),
     (["--model", "http://x/v1", "--model-name", "m", "--prices", "1"], "0.15,0.6"),
     (["--model", "http://u:p@x/v1", "--model-name", "m"], "OPENAI_API_KEY"),
-    (["--share", "2"], "from 0.0 to 1.0"),
+    (["--share", "2"], "from 0 to 1"),
     (["--model", "http://x/v1", "--model-name", "m", "--extra", "[]"], "JSON object"),
 ])  # fmt: skip
 def test_what_cannot_be_done_is_told_with_a_remedy(askmeans, database, options, words):

@@ -21,39 +21,32 @@ def report():
     return Report(scale=QUICK, seed=3, figures=FIGURES, claims=claims, worse=[])
 
 
-def test_a_failing_claim_is_shown_as_failing_in_both(report):
+def test_a_failing_claim_is_shown_as_failing(report):
     lines = [line for line in report.markdown().splitlines() if "Falls" in line]
     assert len(lines) == 1
     assert lines[0].endswith("| **does not hold** |")
-    assert '<tr class="fails"><td>Falls &lt;1&gt;.</td>' in report.html()
-    assert '<tr class="holds"><td>Rises &amp; stays.</td>' in report.html()
 
 
 def test_every_figure_is_shown_with_its_table(report):
     for spec in FIGURES:
         assert f"({spec.name}.png)" in report.markdown()
         assert f"({spec.name}.csv)" in report.markdown()
-        assert f'src="{spec.name}.svg"' in report.html()
 
 
 def test_it_says_what_was_run_and_how_much_holds(report):
-    for text in (report.markdown(), report.html()):
-        assert "Seed 3" in text
-        assert "quick look" in text
-        assert "1 of 2 checks hold" in text
+    for text in ("Seed 3", "quick look", "1 of 2 checks hold"):
+        assert text in report.markdown()
     full = Report(scale=FULL, seed=0, figures=FIGURES, claims=report.claims, worse=[])
     assert "look, not the full run" not in full.markdown()
 
 
 def test_both_baselines_are_explained(report):
-    for text in (report.markdown(), report.html()):
-        assert "31.33, 35.96 and 14.58" in text
-        assert "89.33, 68.54 and 85.41" in text
+    assert "31.33, 35.96 and 14.58" in report.markdown()
+    assert "89.33, 68.54 and 85.41" in report.markdown()
 
 
-def test_where_our_order_is_worse_is_told_in_both(report):
+def test_where_our_order_is_worse_is_listed(report):
     assert "nowhere worse" in report.markdown()
-    assert "nowhere worse" in report.html()
     spec = next(spec for spec in FIGURES if spec.name == "figure_2")
     values = {"setting": "", "x": 10.0, "n_runs": 5, "low": 0.0, "high": 1.0, "sd": 0.1,
               "queries_raw": 99.0}  # fmt: skip
@@ -62,7 +55,6 @@ def test_where_our_order_is_worse_is_told_in_both(report):
         faithful=Point(panel="Iris", curve="two-phase, faithful", mean=0.9, queries=40, **values),
         ours=Point(panel="Iris", curve="two-phase, our order", mean=0.8, queries=14, **values),
     )
-    told = replace(report, worse=[worse])
+    listed = replace(report, worse=[worse])
     row = "| figure 2: Iris, two-phase | nu = 10 | 0.9000 | 40 | 0.8000 | 14 |"
-    assert row in told.markdown().splitlines()
-    assert "<td>figure 2: Iris, two-phase</td><td>nu = 10</td><td>0.9000</td>" in told.html()
+    assert row in listed.markdown().splitlines()

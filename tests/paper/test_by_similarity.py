@@ -16,7 +16,7 @@ from askmeans.exceptions import (
 )
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, TableOracle
-from askmeans.paper.pool_sizes import least_questions
+from askmeans.paper.pool import least_questions
 
 # ---- exact answers give exact memberships -----------------------------------------------------
 

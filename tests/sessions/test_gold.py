@@ -111,6 +111,19 @@ def test_gold_questions_are_counted_as_others_are(session):
     assert (after.answered, after.checked) == (18, 2)
 
 
+def test_with_a_budget_no_count_shows_which_questions_were_gold(make):
+    session = make(ask="group", cluster_names=NAMES, budget=GOLD_EVERY)
+    session.people.add_gold(gold())
+    for place in range(GOLD_EVERY):
+        shown = session.status().without_gold()
+        left = GOLD_EVERY - place
+        assert (shown.answered, shown.budget) == (place, GOLD_EVERY)
+        assert (shown.left.low, shown.left.high) == (left, left)
+        assert f"at most {left} by the budget" in shown.left.basis
+        answer(session, 1)
+    assert session.status().checked > 0
+
+
 def test_each_gold_question_is_asked_once_of_everybody(session, again):
     for name in ("Ada", "Bo"):
         rows, receipts = answer(session, 2 * GOLD_EVERY, name)

@@ -12,8 +12,9 @@ from askmeans.exceptions import (
     KeyConflictError,
     ParameterError,
     QueryError,
+    SessionError,
 )
-from askmeans.queries import Answer
+from askmeans.queries import MODEL, Answer
 
 
 def test_answers_held_already_are_not_asked_and_cost_nothing(make, kit):
@@ -92,16 +93,39 @@ def test_two_answers_held_to_one_question_must_agree(make):
     assert session.import_answers([one, same]).new == 1
 
 
-def test_several_peoples_answers_to_one_question_are_refused_with_what_to_do(make):
+def test_several_peoples_answers_to_one_question_keep_their_names(make, again):
     session = make()
     fields = {"round": 0, "kind": "membership", "items": (1,), "cluster": 0, "repeat": 0}
     several = [Answer(**fields, value=value, annotator=who)
-               for who, value in (("ann", 0.25), ("bob", 0.75))]  # fmt: skip
-    with pytest.raises(KeyConflictError) as refused:
-        session.import_answers(several)
-    assert "the membership of 1 in cluster 0. Got 0.25 by ann and 0.75 by bob" in str(refused.value)
-    assert "`askmeans import` takes the mean of rows, or the median" in str(refused.value)
-    assert session.history.answers() == []
+               for who, value in (("ann", 0.25), ("bob", 0.75), ("cyd", 0.5))]  # fmt: skip
+    assert session.import_answers(several).new == 3
+    assert session.import_answers(several) == sessions.ImportReport(
+        new=0, existing=3, conflicting=0
+    )
+    for seen in (session, again(session)):
+        kept = {each.annotator: each.value for each in seen.history.answers()}
+        assert kept == {"ann": 0.25, "bob": 0.75, "cyd": 0.5}
+        assert {a.annotator for a in seen.result().history} == {"ann", "bob", "cyd"}
+        (split,) = seen.people.disagreements()
+        assert (split.answers, split.difference) == (kept, 0.5)
+        assert (seen.status().held, seen.status().answered) == (1, 0)
+    with pytest.raises(KeyConflictError, match="one answer of an annotator"):
+        session.import_answers([*several[:1], Answer(**fields, value=0.5, annotator="ann")])
+    with pytest.raises(ParameterError, match="language models"):
+        session.import_answers([Answer(**fields, value=0.5, annotator=f"{MODEL}small")])
+
+
+def test_what_somebody_answers_here_is_undone_before_what_they_imported(make):
+    session = make()
+    (question,) = session.ask()
+    session.tell(question.id, 0.5)
+    fields = {"round": 0, "kind": "membership", "cluster": 0, "repeat": 0, "value": 0.25}
+    session.import_answers(Answer(**fields, items=(row,)) for row in (30, 31))
+    assert session.undo().question == question
+    with pytest.raises(SessionError, match="to undo"):
+        session.undo()
+    imported = session.history.answers()[0].question
+    assert session.undo(imported).value == 0.25  # where it is meant
 
 
 def test_a_similarity_held_in_another_order_is_not_asked(make, kit):
@@ -139,7 +163,10 @@ def test_nobody_answers_in_the_name_of_answers_held(make):
         with pytest.raises(ParameterError, match="from before the session"):
             move()
     fields = {"round": 0, "kind": "membership", "items": question.items, "repeat": 0}
-    session.import_answers([Answer(**fields, cluster=question.cluster, value=0.5)])
+    nobody = Answer(**fields, cluster=question.cluster, value=0.5, annotator="gold")
+    session.import_answers([nobody])  # as an export has what is by nobody
+    assert [each.annotator for each in session.history.answers()] == ["held"]
+    assert session.import_answers([nobody]).existing == 1
     assert session.undo(question.id, annotator="held").value == 0.5  # and they can be taken back
 
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from missing_parts import need
 
 from askmeans import sessions
 from askmeans.web.signin import cookie_of
@@ -67,9 +68,10 @@ def free_port():
 def proxied(request, database, tmp_path, tools):
     """A client of the page through a proxy, who comes from 127.0.0.2."""
     name = request.param
-    program = shutil.which(name) or shutil.which(name, path=PROGRAMS[name] or "")
-    if program is None:
-        pytest.skip(f"missing: {name}. tools/install-proxies.sh gets it from Debian for root.")
+    program = need(
+        shutil.which(name) or shutil.which(name, path=PROGRAMS[name] or ""),
+        name, "tools/install-proxies.sh gets it from Debian for root.",
+    )  # fmt: skip
     certificate = tmp_path / "own"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",

@@ -1,6 +1,7 @@
 """The command line: thin, over the library; heavy imports only where a command needs them."""
 
 import errno
+import re
 import sys
 import warnings
 from typing import Annotated, Any
@@ -20,6 +21,19 @@ from askmeans.cli.output import complain
 from askmeans.exceptions import AskmeansError
 
 __all__ = ["app", "main"]
+
+# A parameter in a message of the library; of a group or a strategy it is no option.
+_PARAMETER = re.compile(
+    r"The '(?P<name>\w+)' parameter"
+    r"(?: of (?:askmeans \w+|sessions\.\w+|(?:Session|People|Settings)\.\w+|forecast))?(?= (?!of ))"
+)
+_ALIASES = {  # options that go by other names in Python
+    "clusters": ("n_clusters", "k"),
+    "n_clusters": ("k",),
+    "cluster_names": ("names",),
+    "n": ("number",),
+    "audit_share": ("share",),
+}
 
 # Errors of the system about a file: the rule that was broken, and the remedy.
 _FILE_ERRORS = {
@@ -56,7 +70,7 @@ def main(arguments: list[str] | None = None) -> Any:
     try:
         return app(arguments)
     except AskmeansError as error:
-        complain(str(error))
+        complain(_with_options(str(error), sys.argv[1:] if arguments is None else arguments))
     except OSError as error:
         message = str(error)
         if error.filename is not None and error.errno in _FILE_ERRORS:
@@ -64,6 +78,22 @@ def main(arguments: list[str] | None = None) -> Any:
             message = f"{error.filename} {rule}. Got '{error.strerror}'; {remedy}."
         complain(message)
     sys.exit(1)
+
+
+def _with_options(message: str, arguments: list[str]) -> str:
+    """An error that names options of the command instead of parameters in Python."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # of a group
+    command = next((commands[word] for word in arguments if word in commands), None)
+    options = {} if command is None else {each.name: each for each in command.params}
+
+    def as_typed(match: re.Match[str]) -> str:
+        for name in (match["name"], *_ALIASES.get(match["name"], ())):
+            if name in options:
+                option = options[name]
+                return str(option.metavar) if option.opts[0] == name else str(option.opts[0])
+        return match[0]
+
+    return _PARAMETER.sub(as_typed, message)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from askmeans._util.checks import parse_digits
+from askmeans._util.checks import check_file, parse_digits
 from askmeans._util.text import csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
-from askmeans.queries import Answer, Question
+from askmeans.queries import ME, Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import (
     combined,
@@ -48,18 +48,13 @@ _DEFAULT_NAME = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTAL
 Value = float | tuple[float, ...]
 
 
-def session_answers(session: "Session", file: Path) -> list[Answer]:
-    """The answers in a file, as answers to a session's questions."""
-    if not file.is_file():
-        place = "a folder" if file.is_dir() else "nothing"
-        raise DataError(
-            f"{file.absolute()} must be a file of answers. Got {place} there; `askmeans export` "
-            "writes one."
-        )
+def session_answers(session: "Session", file: Path, *, by_annotator: bool = False) -> list[Answer]:
+    """The answers in a file to a session's questions: of each annotator, or one per question."""
+    check_file(file)
     if file.suffix.lower() in (".json", ".parquet", ".pq"):
         return _labels_as_answers(session, file)
     ids = session.rows.ids()[: len(session.rows.base)]
-    return read_answers(file, ids, session.groups.all_names)
+    return read_answers(file, ids, session.groups.all_names, by_annotator=by_annotator)
 
 
 def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
@@ -89,8 +84,13 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     return answers
 
 
-def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[Answer]:
-    """The answers in a CSV file about these items and clusters; one per question."""
+def read_answers(
+    path: Path, ids: Sequence[str], names: Sequence[str], *, by_annotator: bool = False
+) -> list[Answer]:
+    """The answers in a CSV file about these items and clusters.
+
+    One per question and annotator, or one per question that combines those of several annotators.
+    """
     reader = _Reader(path=path, rows={name: row for row, name in enumerate(ids)}, names=names)
     kinds = list(KINDS)
     answers: dict[Question, dict[str, Value]] = {}
@@ -109,9 +109,16 @@ def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[A
             message = f"{path}, line {line}: {new} replaces {old}, to the same question."
             warnings.warn(message, AskmeansWarning, stacklevel=2)
         answers[question] = values
+    listed = sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
+    if by_annotator:
+        return [
+            Answer(round=0, **question._asdict(), value=value, annotator=annotator or ME)
+            for question, values in listed
+            for annotator, value in values.items()
+        ]
     return [
         Answer(round=0, **question._asdict(), value=combined(values.values(), len(names)))
-        for question, values in sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
+        for question, values in listed
     ]
 
 

@@ -36,6 +36,10 @@ def run(options: PanelOptions) -> bool:
     """Do what the options ask for; False where it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
+            if not 0.0 <= options.share <= 1.0:
+                raise ParameterError(
+                    f"--share must be a number from 0 to 1. Got {options.share} instead."
+                )
             session.settings.set_option("audit_share", float(options.share))
         if options.url is None:
             if options.names or options.forecast:

@@ -206,9 +206,9 @@ class ActiveFuzzyKMeans(Clusterer):
         engine = None
         if is_out_of_core(self, X):
             engine = as_engine(self, X)
-            n_items, seen = engine.n_rows, check_features(self, engine, reset=True)
+            n_items, features = engine.n_rows, check_features(self, engine, reset=True)
         else:
-            items, seen = check_items(self, X)
+            items, features = check_items(self, X)
             n_items = len(items)
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
@@ -237,7 +237,7 @@ class ActiveFuzzyKMeans(Clusterer):
             attributes["labels_"] = strongest(
                 attributes["memberships_"], items, attributes["cluster_centers_"]
             )
-        set_attributes(self, X, seen | attributes)
+        set_attributes(self, X, features | attributes)
         return self
 
     def fit_predict(self, X: Any, y: Any = None) -> NDArray[np.int32]:

@@ -32,12 +32,12 @@ _BLOCK = 1 << 14  # rows at a time, which stay in the cache
 
 def take_result(model: "ActiveFuzzyKMeans", X: Any, result: "Result | SessionResult") -> None:
     """Set the attributes of a model from a session's result about X."""
-    items, seen = check_items(model, X)
+    items, features = check_items(model, X)
     attributes = attributes_of(result)
     attributes["labels_"] = strongest(
         attributes["memberships_"], items, attributes["cluster_centers_"]
     )
-    set_attributes(model, X, seen | attributes)
+    set_attributes(model, X, features | attributes)
 
 
 def unsupervised(

@@ -187,15 +187,15 @@ class FuzzyKMeans(Clusterer):
         self._check_parameters()
         if is_out_of_core(self, X):
             engine = as_engine(self, X, sample_weight)
-            seen = check_features(self, engine, reset=True)
+            features = check_features(self, engine, reset=True)
             fitted = self._fitted(engine, np.empty(0))
             centers = engine.own(fitted.centers)
             rows: tuple[Any, Any] = (
-                lazy_rows(engine, lloyd.memberships, centers, fitted.fuzzifier, unseen=True),
-                lazy_rows(engine, lloyd.nearest_centers, centers, unseen=True),
+                lazy_rows(engine, lloyd.memberships, centers, fitted.fuzzifier, deferred=True),
+                lazy_rows(engine, lloyd.nearest_centers, centers, deferred=True),
             )
         else:
-            items, seen = check_items(self, X)
+            items, features = check_items(self, X)
             assigned = lloyd.Assigning(items, as_weights(sample_weight, len(items)))
             fitted = self._fitted(items, assigned.weights, assigning=assigned)
             centers = fitted.centers.astype(items.dtype)
@@ -203,20 +203,20 @@ class FuzzyKMeans(Clusterer):
         # Nothing below can fail: a failed fit leaves the estimator unchanged.
         for name in ("feature_names_in_", "_stream_weights"):
             self.__dict__.pop(name, None)
-        self.__dict__.update(seen)
+        self.__dict__.update(features)
         self._keep(fitted, centers, *rows)
         return self
 
     def __getattr__(self, name: str) -> Any:
         """Compute memberships and labels of arrays of other libraries on first access."""
-        if name not in self.__dict__.get("_unseen", {}):
+        if name not in self.__dict__.get("_deferred", {}):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        value = self.__dict__[name] = self._unseen.pop(name).materialised()
+        value = self.__dict__[name] = self._deferred.pop(name).materialised()
         return value
 
     def __getstate__(self) -> Any:
         """Compute lazy attributes before pickling, since the items are not pickled."""
-        for name in list(self.__dict__.get("_unseen", {})):
+        for name in list(self.__dict__.get("_deferred", {})):
             getattr(self, name)
         return super().__getstate__()
 
@@ -264,9 +264,9 @@ class FuzzyKMeans(Clusterer):
             )
         so_far = getattr(self, "_stream_weights", None)
         if so_far is None:
-            items, seen = check_items(self, X)
+            items, features = check_items(self, X)
         else:
-            items, seen = check_new_items(self, X), {}
+            items, features = check_new_items(self, X), {}
         weights = as_weights(sample_weight, len(items))
         if so_far is None:
             fitted = self._fitted(items, weights)
@@ -282,7 +282,7 @@ class FuzzyKMeans(Clusterer):
         assigned(fitted.centers, fitted.fuzzifier)
         if so_far is None:
             self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(seen)
+        self.__dict__.update(features)
         self._stream_weights = heavy @ shares if heavy.size else shares.sum(axis=0)
         self._keep(fitted, centers, assigned.memberships, assigned.labels)
         return self
@@ -324,8 +324,8 @@ class FuzzyKMeans(Clusterer):
         from askmeans.estimators.writing import write
 
         check_is_fitted(self)
-        unseen = self._unseen.get("memberships_")
-        rows = self.predict_proba(X) if X is not None else unseen or self.memberships_
+        deferred = self._deferred.get("memberships_")
+        rows = self.predict_proba(X) if X is not None else deferred or self.memberships_
         return write(rows, Path(path), top)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
@@ -427,10 +427,12 @@ class FuzzyKMeans(Clusterer):
         self.cluster_centers_ = centers
         self.fuzzifier_ = fitted.fuzzifier
         rows = {"memberships_": memberships, "labels_": labels}
-        self._unseen = {name: part for name, part in rows.items() if hasattr(part, "materialised")}
+        self._deferred = {
+            name: part for name, part in rows.items() if hasattr(part, "materialised")
+        }
         for name, part in rows.items():
             self.__dict__.pop(name, None)
-            if name not in self._unseen:
+            if name not in self._deferred:
                 self.__dict__[name] = part
         self.objective_ = fitted.objective
         self.objective_history_ = fitted.history

@@ -43,7 +43,7 @@ __all__ = [
 
 SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 _NAMED = 8  # columns in a message
-_SEEN = ("n_features_in_", "feature_names_in_")
+_FEATURES = ("n_features_in_", "feature_names_in_")
 
 
 def check_metric(estimator: BaseEstimator) -> None:
@@ -59,8 +59,8 @@ def check_items(estimator: BaseEstimator, X: Any) -> tuple[NDArray[np.floating],
     """
     probe = copy.copy(estimator)
     items = _validate(probe, X, reset=True)
-    seen = {key: vars(probe)[key] for key in _SEEN if key in vars(probe)}
-    return items, seen
+    features = {key: vars(probe)[key] for key in _FEATURES if key in vars(probe)}
+    return items, features
 
 
 def check_new_items(estimator: BaseEstimator, X: Any) -> NDArray[np.floating]:
@@ -249,17 +249,17 @@ def check_features(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any
                 "The feature names should match those that were passed during fit. "
                 f"Got {', '.join(map(str, names))} instead of {', '.join(known)}."
             )
-    seen: dict[str, Any] = {"n_features_in_": engine.n_features}
+    features: dict[str, Any] = {"n_features_in_": engine.n_features}
     if names is not None and all(isinstance(name, str) for name in names):
-        seen["feature_names_in_"] = np.asarray(names, dtype=object)
-    return seen
+        features["feature_names_in_"] = np.asarray(names, dtype=object)
+    return features
 
 
 def lazy_rows(
-    engine: Any, function: Callable[..., Any], *parameters: Any, unseen: bool = False
+    engine: Any, function: Callable[..., Any], *parameters: Any, deferred: bool = False
 ) -> Any:
     """Return the lazy rows (or numbers) of function(items, centers, ...)."""
-    make = getattr(engine, "rows_of", engine.lazy) if unseen else engine.lazy
+    make = getattr(engine, "rows_of", engine.lazy) if deferred else engine.lazy
     if function.__name__ == "nearest_centers":
         return make(_ByItems(function, parameters), None, np.int32)
     return make(_ByItems(function, parameters), parameters[0].shape[0], engine.dtype)

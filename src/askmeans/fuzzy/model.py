@@ -81,13 +81,6 @@ def closed_form_memberships(
     ndarray of shape (n_items, n_clusters)
         Memberships; every row lies in [0, 1] and sums to one.
 
-    Raises
-    ------
-    ParameterError
-        If the fuzzifier is not above 1.
-    DataError
-        If the shapes do not fit.
-
     Examples
     --------
     >>> closed_form_memberships([[0.0], [5.0], [-10.0]], [[0.0], [10.0]])
@@ -137,13 +130,6 @@ def weighted_centers(
     ndarray of shape (n_clusters, n_features)
         Centres; a row of NaN for a cluster to which no item belongs at all.
 
-    Raises
-    ------
-    ParameterError
-        If the fuzzifier is below 1.
-    DataError
-        If the shapes do not fit.
-
     Examples
     --------
     >>> weighted_centers([[0.0], [10.0]], [[1.0, 0.5], [0.0, 0.5]])
@@ -189,13 +175,6 @@ def objective(
     -------
     float
         Sum over items and clusters of U^alpha times the squared distance.
-
-    Raises
-    ------
-    ParameterError
-        If the fuzzifier is below 1.
-    DataError
-        If the shapes do not fit.
 
     Examples
     --------

@@ -21,9 +21,9 @@ from askmeans.paper.geometry import (
 )
 from askmeans.paper.jennrich import ThreeSets
 from askmeans.paper.plan import Asking, Plan, run_inside
-from askmeans.paper.pool import Pool
-from askmeans.paper.pool_sizes import (
+from askmeans.paper.pool import (
     SMALLEST,
+    Pool,
     Route,
     check_budget,
     fewest_items,
@@ -40,6 +40,7 @@ __all__ = ["by_similarity", "drive"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+# Heuristic; benchmarks/similarity.py measures the effect.
 _NOISY_ANCHORS = 2  # per cluster, with noisy answers; one with exact ones
 _WORSE = 10.0  # times the condition of all anchors: the rest of them must separate clusters
 

@@ -30,6 +30,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+# Heuristic limits; tests/paper/test_wrong_pairs.py has their effect.
 _FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, up to which an answer is plausible
 _ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
 

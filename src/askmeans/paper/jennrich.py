@@ -23,6 +23,7 @@ __all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+# Heuristic limits; benchmarks/similarity.py measures their effect.
 _NO_RANK = 1e-6  # a k-th singular value below this share of the first counts as 0
 _LEAST_RATIO = 1e-2  # below this, other items are drawn
 _LEAST_SNR = 1.5  # below this, the k-th direction is noise

@@ -6,12 +6,14 @@ After a stop the memberships follow from the answers so far, if possible.
 
 import itertools
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import (
+    BudgetError,
     LittleInformationWarning,
     MoreClustersWarning,
     RankError,
@@ -19,7 +21,6 @@ from askmeans.exceptions import (
 )
 from askmeans.paper.geometry import extreme_rows, plausible_deviation
 from askmeans.paper.plan import Asking
-from askmeans.paper.pool_sizes import PoolSizes, fewest_items
 from askmeans.paper.recovery import (
     Embedding,
     Spectrum,
@@ -34,11 +35,25 @@ from askmeans.paper.recovery import (
 from askmeans.paper.similarities import Similarities, square_by_square
 from askmeans.results import warn
 
-__all__ = ["Pool"]
+__all__ = [
+    "SMALLEST",
+    "Pool",
+    "PoolSizes",
+    "Route",
+    "check_budget",
+    "fewest_items",
+    "least_questions",
+    "pool_sizes",
+]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+Route = Literal["triplet", "pairwise", "jennrich"]
+
+# Heuristic sizes and limits; benchmarks/similarity.py measures their effect.
+SMALLEST = 3  # items per cluster in a pool
+_USUAL, _NOISY, _LARGEST = 6, 8, 10  # likewise: with exact answers, with noisy ones, at most
 _NO_RANK = 1e-6  # a k-th singular value below this share of the first counts as 0
 _LEAST_RHO, _LEAST_SNR = 0.02, 1.3  # below these the pool grows
 _NOISE = 1.2  # a signal to noise below this may be none
@@ -46,6 +61,83 @@ _EXACT_SNR = 1e6  # above this the answers are exact
 _EXACT = 1e-9  # residual below which they are, too
 _MUCH = 0.075  # residual; a scale of five points leaves .07
 _AMBIGUOUS = 0.1  # ambiguity of pairs alone, up to which there is no warning
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSizes:
+    """Numbers of items: compared at first, compared at most, and in triplets."""
+
+    first: int
+    largest: int
+    corners: int  # 0 without triplets
+
+
+def fewest_items(k: int) -> int:
+    """The smallest number of comparable items whose similarities determine k clusters."""
+    return 2 * k + 2
+
+
+def least_questions(n_clusters: int, route: Route = "triplet") -> int:
+    """Questions of the smallest pool, three items per cluster.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    route : {"triplet", "pairwise", "jennrich"}, default="triplet"
+        How memberships are found (see `by_similarity`).
+
+    Returns
+    -------
+    int
+        Pairs and triplets.
+
+    Examples
+    --------
+    >>> least_questions(3)  # 36 pairs and 20 triplets
+    56
+    """
+    if route == "jennrich":
+        return (2 * n_clusters) ** 3
+    triplets = 0 if n_clusters == 2 or route == "pairwise" else math.comb(2 * n_clusters, 3)
+    return math.comb(SMALLEST * n_clusters, 2) + triplets
+
+
+def check_budget(budget: int | None, least: int, n_clusters: int) -> None:
+    """Refuse a budget below the smallest pool."""
+    if budget is not None and budget < least:
+        raise BudgetError(
+            f"The 'budget' parameter must be at least {least} for similarity questions with "
+            f"{n_clusters} clusters, unless all answers are 0 or 1. Got {budget} instead."
+        )
+
+
+def pool_sizes(
+    n_items: int,
+    k: int,
+    with_triplets: bool,
+    noisy: bool,
+    pool_size: int | None,
+    budget: int | None,
+) -> PoolSizes:
+    """Sizes at which the first pairs take at most half of the budget, and triplets the rest.
+
+    With noisy answers more triplets are asked, if the budget allows.
+    """
+    corners = 2 * k if with_triplets else 0
+    first = pool_size or (_NOISY if noisy else _USUAL) * k
+    largest = max(first, _LARGEST * k)
+    if budget is not None:
+        most = min(budget / 2, budget - math.comb(corners, 3))
+        while pool_size is None and first > SMALLEST * k and math.comb(first, 2) > most:
+            first -= 1
+    if with_triplets and noisy:
+        paid = budget is None or math.comb(first, 2) + math.comb(3 * k, 3) <= budget
+        corners = 3 * k if paid else corners
+    if budget is not None:
+        while largest > first and math.comb(largest, 2) + math.comb(corners, 3) > budget:
+            largest -= 1
+    return PoolSizes(first=min(n_items, first), largest=min(n_items, largest), corners=corners)
 
 
 class Pool:

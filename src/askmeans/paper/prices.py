@@ -42,11 +42,6 @@ def noisy_repetitions(
     int
         Number of times that each question is asked, at least 1.
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
-
     Examples
     --------
     >>> noisy_repetitions(150, sigma=0.1, kappa=0.1), noisy_repetitions(
@@ -88,11 +83,6 @@ def similarity_price(
     dict of str to int
         "pairs" and "triplets".
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
-
     Examples
     --------
     >>> similarity_price(300, 3)
@@ -128,11 +118,6 @@ def purity_bound(n: int, k: int, *, rho: float) -> dict[str, int]:
     -------
     dict of str to int
         "items", m = log(n k) / rho, and "pairs", m^2 as in the paper.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------
@@ -184,11 +169,6 @@ def xie_beni_bound(
     -------
     float
         Largest difference of the two indices; infinite when eps_1 is too large for the separation.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------

@@ -44,11 +44,6 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
         A plan with `times` as many questions. Missing answers are left out of the averages, also
         after a stop.
 
-    Raises
-    ------
-    ParameterError
-        If `times` is not an integer from 1, or `how` is unknown.
-
     Examples
     --------
     >>> from askmeans import TwoPhase, oracles, run

@@ -40,12 +40,6 @@ class Sizes:
         Maximum number of membership questions, repetitions included (Q).
     operations : float
         The time complexity's terms, added up.
-
-    Examples
-    --------
-    >>> sizes = two_phase_sizes(1000, 2, R=1.0, beta=1.0, eps=1.0, eta=0.1, delta=0.1)
-    >>> sizes.n_queries, sizes.n_queries_raw
-    (2000, 9404)
     """
 
     sample_size: int
@@ -101,11 +95,6 @@ def two_phase_sizes(
     -------
     Sizes
         The sizes m and Q.
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------
@@ -264,11 +253,6 @@ def two_clusters_sizes(
     Sizes
         The sizes m and r, and Q.
 
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
-
     Examples
     --------
     >>> two_clusters_sizes(1000, R=1.0, eps=0.5, eta=0.1, delta=0.1).sample_size
@@ -326,11 +310,6 @@ def variance_size(
     -------
     int
         Number of items to sample (m).
-
-    Raises
-    ------
-    ParameterError
-        If a number is out of its range.
 
     Examples
     --------

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.queries.values import difference, largest_difference
-from askmeans.sessions.events import KNOWN, Value
+from askmeans.sessions.events import Value
+from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.runtime import Runtime
 
 __all__ = ["Agreement", "Disagreement", "GoldScore", "PairAgreement", "agreement_of",
@@ -172,7 +173,7 @@ def _opinions(runtime: Runtime) -> Opinions:
         groups = runtime.groups
         for event in state.replies():
             value = event.value
-            if value is None or isinstance(event, KNOWN):
+            if value is None or event.annotator in (IMPORTED, GOLD):
                 continue
             if isinstance(value, tuple):
                 value = groups.row_now(value)

@@ -10,8 +10,8 @@ from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, Sessi
 from askmeans.queries import Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import as_row
-from askmeans.sessions.events import Gold, Imported, Value
-from askmeans.sessions.log import GOLD, IMPORTED
+from askmeans.sessions.events import Gold, Imported, Skip, Value
+from askmeans.sessions.log import GOLD, IMPORTED, ITSELF, check_annotator
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Transaction
@@ -20,30 +20,32 @@ __all__ = ["add_gold", "import_answers"]
 
 
 def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
-    """Append answers that were given elsewhere; those of the session stay as they are."""
+    """Append answers that were given elsewhere, each under its annotator's name."""
     listed = list(answers)
 
     def append(transaction: Transaction) -> ImportReport:
-        state = runtime.state
-        values = _checked_answers(listed, len(runtime.rows), runtime.groups.n)
+        state, values = runtime.state, _checked_answers(listed, runtime)
+        questions = list(dict.fromkeys(question for question, _ in values))
+        numbers = dict(zip(questions, transaction.add_questions(questions), strict=True))
         new = conflicting = 0
-        numbers = transaction.add_questions(list(values))
-        for number, (question, value) in zip(numbers, values.items(), strict=True):
-            imported = state.reply(number, IMPORTED)
-            if imported is not None:
-                if imported.value != value:
+        for (question, annotator), value in values.items():
+            number = numbers[question]
+            present = state.reply(number, annotator)
+            if present is not None and not isinstance(present, Skip):
+                differs = present.value != value
+                if differs and isinstance(present, Imported):
                     raise KeyConflictError(
                         f"The answer imported to {_text(question)} must stay what it was. Got "
-                        f"{value} after {imported.value}; nothing was imported."
+                        f"{value} after {present.value}; nothing was imported."
                     )
-            elif state.is_settled(number):
-                present = state.value(number)
-                silent = isinstance(present, float) and math.isnan(present)
-                conflicting += value != (None if silent else present)
-            # An answer twice would stay when it is undone here.
-            elif all(event.value != value for event in state.answers(number)):
+                conflicting += differs
+            elif annotator == IMPORTED and state.is_settled(number):  # by people who have names
+                known = state.value(number)
+                silent = isinstance(known, float) and math.isnan(known)
+                conflicting += value != (None if silent else known)
+            else:
                 new += 1
-                transaction.append(Imported(annotator=IMPORTED, question=number, value=value))
+                transaction.append(Imported(annotator=annotator, question=number, value=value))
         existing = len(values) - new - conflicting
         return ImportReport(new=new, existing=existing, conflicting=conflicting)
 
@@ -62,7 +64,10 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
         )
 
     def append(transaction: Transaction) -> ImportReport:
-        values = _checked_answers(listed, len(runtime.rows), runtime.groups.n)
+        values: dict[Question, Value | None] = {}
+        for (question, _), value in _checked_answers(listed, runtime).items():
+            if values.setdefault(question, value) != value:
+                raise _two_answers(question, values[question], value)
         if None in values.values():
             raise SessionError("A gold answer must say something. Got 'cannot say'.")
         new = conflicting = 0
@@ -81,26 +86,27 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
 
 
 def _checked_answers(
-    answers: Iterable[Answer], n_items: int, n_clusters: int
-) -> dict[Question, Value | None]:
-    """The value of each question; refused where a question does not exist, or has two values."""
-    values: dict[Question, Value | None] = {}
-    first: dict[Question, str] = {}  # annotators
+    answers: Iterable[Answer], runtime: Runtime
+) -> dict[tuple[Question, str], Value | None]:
+    """The value of each question and annotator; refused where one is invalid, or has two values."""
+    values: dict[tuple[Question, str], Value | None] = {}
+    n_groups = runtime.groups.n
     for answer in answers:
-        question = _question(answer, n_items, n_clusters)
-        value = _value(answer, n_clusters)
-        who = first.setdefault(question, answer.annotator)
-        if values.setdefault(question, value) != value:
-            one, other = f"{values[question]}", f"{value}"
-            if who != answer.annotator:
-                one, other = f"{one} by {who}", f"{other} by {answer.annotator}"
-            raise KeyConflictError(
-                f"Imported answers must be one to each question, here {_text(question)}. "
-                f"Got {one} and {other}; nothing was imported. Where several people answered, "
-                "import what they say together: `askmeans import` takes the mean of rows, or the "
-                "median of numbers, of a CSV with the column annotator."
-            )
+        question, value = _question(answer, len(runtime.rows), n_groups), _value(answer, n_groups)
+        annotator = IMPORTED
+        if answer.annotator not in (IMPORTED, GOLD, ITSELF):
+            annotator = check_annotator(answer.annotator, person=True)
+        if values.setdefault((question, annotator), value) != value:
+            raise _two_answers(question, values[question, annotator], value)
     return values
+
+
+def _two_answers(question: Question, one: Value | None, other: Value | None) -> KeyConflictError:
+    """The error of two answers where one is expected."""
+    return KeyConflictError(
+        "There must be one answer of an annotator to each question, here "
+        f"{_text(question)}. Got {one} and {other}; nothing was imported."
+    )
 
 
 def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:

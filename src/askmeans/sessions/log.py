@@ -214,8 +214,8 @@ class State:
 
     def last_of(self, annotator: str) -> Reply | None:
         """What an annotator would undo first."""
-        stack = self._stacks.get(annotator)
-        return stack[-1] if stack else None
+        stack = self._stacks.get(annotator, [])
+        return next((event for event in reversed(stack) if not isinstance(event, KNOWN)), None)
 
     def replies(self, annotator: str | None = None) -> list[Reply]:
         """Answers and skips that stand, of one annotator or of all, in order."""
@@ -276,8 +276,10 @@ class State:
             return [self._decisions[question]]
         settling: list[Reply | Adjudicate] = []
         for event in self._answers.get(question, ()):
+            if settling and isinstance(settling[-1], KNOWN) and not isinstance(event, KNOWN):
+                break
             settling.append(event)
-            if isinstance(event, KNOWN) or len(settling) == self.wanted(question):
+            if not isinstance(event, KNOWN) and len(settling) == self.wanted(question):
                 break
         return settling
 

@@ -362,7 +362,7 @@ class People:
     def agreement(self) -> Agreement:
         """How far people agree: all, each of them, about each group, and who differs from whom.
 
-        Answers that stand are compared, but for imported ones; "cannot say" is no opinion.
+        Answers that stand are compared, imported ones included; "cannot say" is no opinion.
 
         Returns
         -------

@@ -371,11 +371,10 @@ class Status:
         >>> open("fruit.db").status().without_gold().answered
         0
         """
-        budget = None if self.budget is None else self.budget + self.checked
-        return replace(
-            self, annotators=self.people, held=0, checked=0, budget=budget,
-            answered=self.answered + self.checked,
-        )  # fmt: skip
+        answered = self.answered + self.checked
+        if self.budget is not None:
+            answered = min(answered, self.budget)
+        return replace(self, annotators=self.people, held=0, checked=0, answered=answered)
 
     @property
     def holders(self) -> tuple[str, ...]:

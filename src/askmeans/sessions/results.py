@@ -255,8 +255,10 @@ class Results:
             high = max(low, math.ceil(_MARGIN * in_all) - done)
             basis = f"a forecast of {in_all} questions in all"
         if runtime.left is not None:
-            low, high = min(low, runtime.left), min(high, runtime.left)
-            basis += f", at most {runtime.left} by the budget"
+            # Gold questions cost no budget, but the number must not show which they are.
+            left = max(0, runtime.left - runtime.state.n_checked)
+            low, high = min(low, left), min(high, left)
+            basis += f", at most {left} by the budget"
         low, high = owed + each * low, owed + each * high
         if each > 1:
             basis += f", {each} answers each"

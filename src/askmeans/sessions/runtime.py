@@ -25,6 +25,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from askmeans._util.background import background_pool
 from askmeans.exceptions import QueryError, StoreMovedError
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.panel import without_models
@@ -361,7 +362,7 @@ class Runtime:
 
     def learn_aside(self) -> None:
         """Learn models in a thread of their own from now on."""
-        self._learner = self._learner or ThreadPoolExecutor(1, thread_name_prefix="models")
+        self._learner = self._learner or background_pool(1, "models")
 
     def close(self) -> None:
         """End the thread that learns."""

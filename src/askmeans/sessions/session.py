@@ -616,7 +616,8 @@ class Session:
     def import_answers(self, answers: Iterable[Answer]) -> ImportReport:
         """Import answers: they are evidence, cost no budget and are not asked again.
 
-        What was answered in the session stays as it is.
+        Each answer keeps its annotator, so several people's answers to one question are several
+        opinions. What an annotator answered in the session stays as it is.
 
         Parameters
         ----------
@@ -635,7 +636,8 @@ class Session:
         AnswerError
             If one is no number from 0 to 1; then none is imported.
         KeyConflictError
-            If one was imported with another value, or there are two; then none is imported.
+            If one was imported with another value, or an annotator has two to a question; then
+            none is imported.
 
         Examples
         --------

@@ -297,7 +297,7 @@ def explain_item(
     elif result.basis == "nothing":
         summary = "No answers yet: the groups have only names."
     elif distances is None:
-        summary = "Nobody was asked about this item; it goes where others like it went."
+        summary = "Nobody was asked about this item; it is in the group of items like it."
     else:
         summary = (
             "Nobody was asked about this item. It lies nearest to the centre of "

@@ -113,7 +113,8 @@ def test_a_read_only_file_is_told_and_can_still_be_read(small):
         """
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
-    os.chmod(path, 0o644)
+    for file in Path(path).parent.glob(f"{Path(path).name}*"):  # SQLite's own, too
+        file.chmod(0o644)
     with sessions.open(path) as writable:
         assert writable.tell(question.id, 0.5).value == 0.5
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import RankError, StopAsking
 from askmeans.paper.geometry import extreme_rows, simplex_least_squares
-from askmeans.paper.pool import Pool
-from askmeans.paper.pool_sizes import SMALLEST, fewest_items, pool_sizes
+from askmeans.paper.pool import SMALLEST, Pool, fewest_items, pool_sizes
 from askmeans.paper.similarities import Similarities
 from askmeans.queries import Answers, Question
 
