@@ -59,13 +59,10 @@ class Suspects:
         Which answers are suspect.
     annotators : tuple of str
         Suspect annotators; empty if one annotator gave all answers.
-    deviations : ndarray of shape (n_answers,)
-        Deviation of each answer from the memberships, in robust standard deviations.
     """
 
     answers: NDArray[np.bool_]
     annotators: tuple[str, ...]
-    deviations: Floats
 
 
 @default_float_errors()
@@ -162,14 +159,14 @@ def find_suspects(history: Sequence[Answer], memberships: ArrayLike) -> Suspects
     annotators = [answer.annotator for answer in history]
     names = list(dict.fromkeys(annotators))
     if len(names) < 2:
-        return Suspects(answers=deviations > _DEVIATIONS, annotators=(), deviations=deviations)
+        return Suspects(answers=deviations > _DEVIATIONS, annotators=())
     flagged, suspects = np.zeros(len(off), dtype=bool), []
     for name in names:
         theirs = np.array([one == name for one in annotators], dtype=bool)
         if _is_worse(off[theirs & known], off[~theirs & known], len(names)):
             suspects.append(name)
             flagged |= theirs
-    return Suspects(answers=flagged, annotators=tuple(suspects), deviations=deviations)
+    return Suspects(answers=flagged, annotators=tuple(suspects))
 
 
 def _is_worse(theirs: Floats, others: Floats, n_annotators: int) -> bool:

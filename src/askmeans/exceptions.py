@@ -254,5 +254,5 @@ class MoreClustersWarning(AskmeansWarning):
     """The answers indicate more clusters than `n_clusters`."""
 
 
-class NobodyToAskWarning(AskmeansWarning):
+class NoOracleWarning(AskmeansWarning):
     """There is no oracle, so the fit was unsupervised."""

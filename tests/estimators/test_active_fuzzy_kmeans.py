@@ -26,7 +26,7 @@ from askmeans import (
 from askmeans.exceptions import (
     DataError,
     MissingClusterWarning,
-    NobodyToAskWarning,
+    NoOracleWarning,
     OracleError,
     ParameterError,
 )
@@ -231,7 +231,7 @@ def test_ties_go_to_the_nearest_center():
 
 
 def test_without_an_oracle_it_warns_and_clusters_alone(iris):
-    with pytest.warns(NobodyToAskWarning, match=r"oracles.ConsoleOracle"):
+    with pytest.warns(NoOracleWarning, match=r"oracles.ConsoleOracle"):
         model = ActiveFuzzyKMeans(3, random_state=0).fit(iris)
     assert model.n_queries_ == 0
     assert not model.complete_

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from askmeans import ActiveFuzzyKMeans, metrics, oracles
 from askmeans.estimators import candidates
 from askmeans.estimators.candidates import candidate_rows, rank_bound
-from askmeans.exceptions import NobodyToAskWarning, OracleError
+from askmeans.exceptions import NoOracleWarning, OracleError
 from askmeans.queries import GroupQueries, MembershipQueries, PairQueries
 
 
@@ -75,9 +75,9 @@ def test_memberships_learnt_travel_to_other_processes(data):
 @pytest.mark.usefixtures("few")
 def test_without_an_oracle_all_rows_are_fitted(data):
     X, _ = data
-    with pytest.warns(NobodyToAskWarning):
+    with pytest.warns(NoOracleWarning):
         there = ActiveFuzzyKMeans(3, random_state=0).fit(da.from_array(X, chunks=(900, 2)))
-    with pytest.warns(NobodyToAskWarning):
+    with pytest.warns(NoOracleWarning):
         here = ActiveFuzzyKMeans(3, random_state=0).fit(X)
     assert_allclose(
         np.sort(there.cluster_centers_, 0), np.sort(here.cluster_centers_, 0), atol=1e-3

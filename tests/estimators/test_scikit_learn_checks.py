@@ -10,7 +10,7 @@ from askmeans import ActiveFuzzyKMeans, FuzzyKMeans
 
 @pytest.mark.filterwarnings("ignore::askmeans.exceptions.CollapseWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.filterwarnings("ignore::askmeans.exceptions.NobodyToAskWarning")
+@pytest.mark.filterwarnings("ignore::askmeans.exceptions.NoOracleWarning")
 @parametrize_with_checks(
     [FuzzyKMeans(), FuzzyKMeans(fuzzifier="auto", init="fuzzy++"), ActiveFuzzyKMeans()]
 )

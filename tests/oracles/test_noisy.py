@@ -19,7 +19,6 @@ from askmeans.queries import (
 from askmeans.testing import OracleContract
 
 N = 40_000  # questions that statistics are taken over
-KINDS = ("gaussian", "uniform")
 
 
 class TestNoisyOracle(OracleContract):
@@ -37,13 +36,7 @@ class TestUnclippedNoisyOracle(OracleContract):
             TableOracle.from_labels(np.arange(self.n_items) % 3),
             std=1.0,
             clip=False,
-            kind="uniform",
         )
-
-
-class TestPersistentNoisyOracle(OracleContract):
-    def make_oracle(self):
-        return NoisyOracle(TableOracle.from_labels(np.arange(12) % 3), std=0.1, persistent=True)
 
 
 def errors(queries=None, std=0.1, **options):
@@ -55,21 +48,18 @@ def errors(queries=None, std=0.1, **options):
     return NoisyOracle(half, std=std, clip=False, **options).answer(queries) - 0.5
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("std", [0.01, 0.1, 2.0])
-def test_errors_have_mean_zero_and_the_standard_deviation_asked_for(kind, std):
-    found = errors(std=std, kind=kind)
+def test_errors_have_mean_zero_and_the_standard_deviation_asked_for(std):
+    found = errors(std=std)
     # 4 standard errors each; that of the deviation is at most that of a normal law
     assert abs(found.mean()) < 4 * std / np.sqrt(N)
     assert abs(found.std() - std) < 4 * std / np.sqrt(2 * N)
 
 
-def test_errors_follow_the_distribution_asked_for():
+def test_errors_follow_a_normal_distribution():
     normal, uniform = stats.norm(0.0, 0.1), stats.uniform(-np.sqrt(0.03), 2 * np.sqrt(0.03))
     assert stats.kstest(errors(), normal.cdf).pvalue > 0.01
-    assert stats.kstest(errors(kind="uniform"), uniform.cdf).pvalue > 0.01
-    assert stats.kstest(errors(), uniform.cdf).pvalue < 1e-9  # the test tells them apart
-    assert np.abs(errors(kind="uniform")).max() < np.sqrt(0.03)
+    assert stats.kstest(errors(), uniform.cdf).pvalue < 1e-9  # the test separates them
 
 
 @pytest.mark.parametrize(
@@ -121,12 +111,9 @@ def test_similarity_has_the_same_error_in_any_order_of_its_items():
     assert len(set(errors(TripletQueries([[1, 2, 3], [3, 1, 2], [2, 1, 3]])))) == 1
 
 
-def test_each_repeat_has_its_own_error_unless_errors_are_persistent():
+def test_each_repeat_has_its_own_error():
     queries = MembershipQueries([4] * 5 + [5], [1] * 6, repeat=[0, 1, 2, 3, 4, 0])
     assert len(set(errors(queries))) == 6
-    persistent = errors(queries, persistent=True)
-    assert len(set(persistent[:5])) == 1
-    assert persistent[5] != persistent[0]
 
 
 def test_clipped_answers_stay_in_range_and_unclipped_ones_say_that_they_may_not():
@@ -167,7 +154,7 @@ def test_a_noisy_oracle_refuses_what_its_oracle_refuses():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"std": -0.1}, {"std": np.nan}, {"std": "0.1"}, {"std": 0.1, "kind": "laplace"},
+    [{"std": -0.1}, {"std": np.nan}, {"std": "0.1"},
      {"std": 0.1, "random_state": -1}, {"std": 0.1, "random_state": None},
      {"std": 0.1, "random_state": 0.5}],
     ids=str,

@@ -170,7 +170,7 @@ def test_the_first_group_may_be_merged_away(session):
     session.groups.merge(2, 0)
     assert session.groups.names == ["middle", "large"]
     found = session.result()
-    assert found.cluster_names == ("middle", "large")
+    assert found.group_names == ("middle", "large")
     assert_allclose(found.memberships[[first.items[0], second.items[0]]], [[0, 1], [0.25, 0.75]])
     session.groups.rename(0, "huge")
     assert session.groups.names == ["middle", "huge"]
@@ -183,7 +183,7 @@ def test_one_group_is_a_legal_state(session, again, count):
     session.groups.merge("small", "middle")
     for seen in (session, again(session)):
         result, status = seen.result(), seen.status(estimate=True)
-        assert result.cluster_names == ("small",)
+        assert result.group_names == ("small",)
         assert_allclose(result.memberships[:, 0] + result.clustering.unassigned, 1.0)
         assert all(0.0 <= estimate.error <= 1.0 for estimate in seen.error_curve())
         assert status.state.value == "all done"

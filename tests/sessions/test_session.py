@@ -153,7 +153,7 @@ def test_a_budget_is_never_exceeded(make, kit):
 
 @pytest.mark.parametrize("ask", ["membership", "similarity"])
 def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
-    session = make(ask=ask, budget=60 if ask == "similarity" else 5)
+    session = make(ask=ask, budget=30 if ask == "similarity" else 5)
     other = again(session)
     kit.answer(session)
     before, was = session.history.answers(), session.status()
@@ -219,7 +219,7 @@ def test_a_result_is_computed_again_only_when_answers_changed(make, kit):
     session.skip(session.ask()[0].id)
     session.groups.rename(0, "first")
     assert session.result().clustering is first.clustering
-    assert session.result().cluster_names[0] == "first"
+    assert session.result().group_names[0] == "first"
     kit.answer(session, 1)
     assert session.result().clustering is not first.clustering
 
@@ -274,19 +274,19 @@ def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
     other = again(session)
     kit.answer(session, 12)
     assert session.result().n_queries == other.result().n_queries  # both have seen everything
-    write = other._store.write
+    write = other.runtime.store.write
 
     def late(*arguments, **options):  # the other is quicker by the blink of an eye
-        other._store.write = write
+        other.runtime.store.write = write
         session.groups.rename(0, "mine")
         return write(*arguments, **options)
 
-    other._store.write = late
+    other.runtime.store.write = late
     with pytest.raises(ParameterError, match="no other group's"):
         other.groups.rename(1, "mine")
     for seen in (session, other, again(session)):
         assert seen.groups.names.count("mine") == 1
-        assert list(seen.result().cluster_names) == seen.groups.names
+        assert list(seen.result().group_names) == seen.groups.names
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_similarities_have_short_names_and_exemplars_from_the_result(make, kit):
     assert session.exemplars(0) == []
     kit.answer(session)
     result = session.result()
-    assert list(result.cluster_names) == session.groups.names == ["Group A", "Group B", "Group C"]
+    assert list(result.group_names) == session.groups.names == ["Group A", "Group B", "Group C"]
     best = result.memberships.argmax(axis=0)
     assert [session.exemplars(group, n=1) for group in range(3)] == [[row] for row in best]
 
@@ -368,8 +368,8 @@ def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make,
         result = session.result()
         where = [int(result.memberships[row].argmax()) for row in rows]
         places.add(tuple(where))
-        assert [result.cluster_names[cluster] for cluster in where] == ["mine", "yours"]
-        assert list(result.cluster_names) == session.groups.names
+        assert [result.group_names[cluster] for cluster in where] == ["mine", "yours"]
+        assert list(result.group_names) == session.groups.names
         kit.answer(session, count)
     assert session.result().memberships.shape == (40, 3)
     where = [session.groups.names.index(name) for name in ("mine", "yours")]

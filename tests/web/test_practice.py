@@ -10,7 +10,7 @@ from askmeans.web import create_app
 from askmeans.web.cards import Cards
 
 
-def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):
+def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path, tools):
     make_faces_session(tmp_path / "faces.db")
     moods = make_faces().memberships.argmax(axis=1)
     with sessions.open(tmp_path / "faces.db") as session:
@@ -20,11 +20,12 @@ def test_a_fresh_demo_has_right_examples_and_three_practice_cards(tmp_path):
         for tile in cards.tiles():
             assert [MOODS[moods[each.row]] for each in tile.examples] == [tile.group.name] * 3
         assert len(Cards(session).practice_items()) == 3
-        for number in (1, 2, 3):
-            card = cards.practice_card(number)
-            assert MOODS[moods[card.item.row]] == card.group.name
-            assert card.item.row not in {e.row for tile in card.tiles for e in tile.examples}
-        assert cards.practice_card(4) is None
+        for row, group in cards.practice_items():
+            assert MOODS[moods[row]] == group.name
+            assert row not in {each.row for tile in cards.tiles((row,)) for each in tile.examples}
+    with tools.using(create_app(tmp_path / "faces.db")) as client:
+        assert "Practice card 3 of 3" in client.get("/practice?card=3").text
+        assert client.get("/practice?card=4").headers["location"] == "/"
 
 
 def test_nobody_practises_where_nothing_is_known_of_the_groups(tmp_path, tools):

@@ -51,8 +51,9 @@ def test_forwarded_headers_of_anybody_else_are_forged_and_refused(public, addres
     assert "--proxy-address" in caplog.text
 
 
-def test_a_network_of_proxies_is_believed(public):
-    assert public.get("172.18.0.3", **FORWARDED).status_code == 200
+@pytest.mark.parametrize("address", ["172.18.0.3", "::ffff:172.18.0.3", "::ffff:127.0.0.1"])
+def test_a_network_of_proxies_is_believed(public, address):
+    assert public.get(address, **FORWARDED).status_code == 200
 
 
 def test_what_came_unencrypted_to_the_proxy_is_refused(public):

@@ -137,7 +137,7 @@ def _write_for_tool(
     format: str,  # noqa: A002 - the option's name
 ) -> None:
     """Write the items, the result so far and the answers as a tool reads them."""
-    groups = list(result.cluster_names)
+    groups = list(result.group_names)
     items = _labelled(session, result)
     if format == "label-studio":
         write_text(json.dumps(label_studio_tasks(items), indent=1) + "\n", files["tasks"])
@@ -153,7 +153,7 @@ def _write_for_tool(
 
 def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
     """Every item with what people see, its memberships and its answers."""
-    groups = list(result.cluster_names)
+    groups = list(result.group_names)
     names = session.groups.all_names
     answers: dict[int, dict[str, dict[str, float]]] = {}
     for receipt in session.history.answers():

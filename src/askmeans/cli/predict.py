@@ -124,7 +124,7 @@ def _predicted(
     return Predicted(
         recipe=recipe,
         predictor=result.clustering.predictor,
-        names=result.cluster_names,
+        names=result.group_names,
         rows={name: row for row, name in enumerate(result.ids)},
         features=session.rows.matrix,
         memberships=result.memberships,

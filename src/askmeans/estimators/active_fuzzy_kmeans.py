@@ -220,7 +220,7 @@ class ActiveFuzzyKMeans(Clusterer):
             items = engine.take(rows)[0]
         if oracle is None:
             with default_float_errors():
-                attributes = unsupervised(self, items, rng, engine)
+                result = unsupervised(self, items, rng, engine)
         else:
             spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
             plan = (
@@ -230,7 +230,7 @@ class ActiveFuzzyKMeans(Clusterer):
             )
             ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
             result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
-            attributes = attributes_of(result)
+        attributes = attributes_of(result)
         if rows is not None:
             attributes |= attributes_of_all(engine, attributes, rows)
         else:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from askmeans.estimators.candidates import RowPredictor, rank_bound
 from askmeans.estimators.fuzzy_kmeans import FuzzyKMeans
 from askmeans.estimators.inputs import check_items
-from askmeans.exceptions import NobodyToAskWarning
+from askmeans.exceptions import NoOracleWarning
 
 if TYPE_CHECKING:
     from askmeans.estimators.active_fuzzy_kmeans import ActiveFuzzyKMeans
@@ -42,18 +42,18 @@ def take_result(model: "ActiveFuzzyKMeans", X: Any, result: "Result | SessionRes
 
 def unsupervised(
     model: "ActiveFuzzyKMeans", items: NDArray[np.floating], rng: np.random.Generator, engine: Any
-) -> dict[str, Any]:
-    """Fit FuzzyKMeans and return the attributes of ActiveFuzzyKMeans, with a warning."""
+) -> "Result":
+    """Fit FuzzyKMeans without questions, with a warning."""
     from askmeans.fuzzy import lloyd
     from askmeans.fuzzy.scores import Link, Scorer
     from askmeans.queries import Answers
-    from askmeans.results import Diagnostics, Predictor
+    from askmeans.results import Clustering, Diagnostics, Predictor, Result
 
     note = (
         "ActiveFuzzyKMeans has no oracle, so no question was asked and FuzzyKMeans was fitted. "
         "Pass oracle=..., for instance oracles.ConsoleOracle(X) to answer in the terminal."
     )
-    warnings.warn(note, NobodyToAskWarning, stacklevel=3)
+    warnings.warn(note, NoOracleWarning, stacklevel=3)
     fuzzifier = max(float(model.fuzzifier), 1.05)  # the closed form needs more than 1
     n_clusters = int(model.n_clusters)  # "auto" has an oracle
     fitted = FuzzyKMeans(n_clusters, fuzzifier=fuzzifier, random_state=rng)
@@ -65,24 +65,22 @@ def unsupervised(
         memberships = lloyd.memberships(items, centers, fuzzifier)
     identity = Link(knots=np.empty(0), values=np.empty(0))
     scorer = Scorer(centers=centers, order="relative", fuzzifier=fuzzifier)
-    return {
-        "cluster_centers_": centers,
-        "memberships_": memberships.astype(np.float64),
-        "confidence_": None,
-        "n_queries_": 0,
-        "n_queries_raw_": 0,
-        "n_rounds_": 0,
-        "complete_": False,
-        "history_": Answers(),
-        "diagnostics_": Diagnostics(
+    clustering = Clustering(
+        centers=centers,
+        memberships=memberships.astype(np.float64),
+        predictor=Predictor(scorer=scorer, links=(identity,) * n_clusters),
+        complete=False,
+        diagnostics=Diagnostics(
             beta=float(n_clusters * memberships.mean(axis=0).min()),
             rho=float((memberships**fuzzifier).mean(axis=0).min()),
             notes=(note,),
-            effective_sample_size=[0.0] * len(centers),
-            center_radius=[float("inf")] * len(centers),
-        ).to_dict(),
-        "_predictor": Predictor(scorer=scorer, links=(identity,) * len(centers)),
-    }
+            effective_sample_size=[0.0] * n_clusters,
+            center_radius=[float("inf")] * n_clusters,
+        ),
+    )
+    return Result(
+        clustering=clustering, n_queries=0, n_queries_raw=0, n_rounds=0, history=Answers()
+    )
 
 
 def attributes_of(result: "Result | SessionResult") -> dict[str, Any]:

@@ -50,19 +50,15 @@ class ItemSet:
         self, n_clusters: int, fuzzifier: float, rng: np.random.Generator
     ) -> Floats:
         """The centres of a fit without questions."""
-        fit = lloyd.fit(
-            self.X, n_clusters, fuzzifier=max(fuzzifier, 1.05), init="k-means++", n_init=1,
-            max_iter=100, tol=1e-4, weights=np.empty(0), rng=rng,
-        )  # fmt: skip
-        return fit.centers
+        alpha = max(fuzzifier, 1.05)  # the closed form needs more than 1
+        return lloyd.fit(self.X, n_clusters, fuzzifier=alpha, max_iter=100, rng=rng).centers
 
     def refine_centers(self, centers: Floats, fuzzifier: float) -> Floats:
         """The optimum of fuzzy k-means, of all items, that Lloyd's iterations reach from these."""
-        fit = lloyd.fit(
-            self.X, len(centers), fuzzifier=fuzzifier, init=centers, n_init=1, max_iter=100,
-            tol=1e-6, weights=np.empty(0), rng=np.random.default_rng(0),
-        )  # fmt: skip
-        return fit.centers
+        rng = np.random.default_rng(0)  # not used: the start is given
+        return lloyd.fit(
+            self.X, len(centers), fuzzifier=fuzzifier, init=centers, max_iter=100, tol=1e-6, rng=rng
+        ).centers
 
 
 class Ranking:

@@ -40,6 +40,7 @@ _DEPTH = 6  # earlier points that are combined; 4 to 8 are alike in benchmarks/s
 _PLAIN = 2  # Lloyd steps before the first proposal, and after a refused one
 _SINGULAR = 1e-10  # relative; smaller singular values are rounding
 _EVERY = 8  # items: a first look at whether two clusters differ
+_EQUAL: Floats = np.empty(0)  # weights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +92,11 @@ def fit(
     n_clusters: int,
     *,
     fuzzifier: float | Literal["auto"],
-    init: str | Items,
-    n_init: int,
-    max_iter: int,
-    tol: float,
-    weights: Floats,
+    init: str | Items = "k-means++",
+    n_init: int = 1,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    weights: Floats = _EQUAL,
     rng: np.random.Generator,
     mixing: bool = False,
     assigning: Assigning | None = None,

@@ -201,10 +201,7 @@ def _fit(X: Floats, k: int, fuzzifier: float, n_init: int, rng: np.random.Genera
     """Fuzzy k-means with so many clusters."""
     from askmeans.fuzzy import lloyd
 
-    return lloyd.fit(
-        X, k, fuzzifier=fuzzifier, init="k-means++", n_init=n_init, max_iter=300, tol=1e-4,
-        weights=np.empty(0), rng=rng, mixing=True,
-    )  # fmt: skip
+    return lloyd.fit(X, k, fuzzifier=fuzzifier, n_init=n_init, rng=rng, mixing=True)
 
 
 def _indices(X: Floats, fit: "Fit", sample: NDArray[np.intp]) -> dict[str, float]:

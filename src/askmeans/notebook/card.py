@@ -103,7 +103,7 @@ class CardDocument:
     def result_so_far(self) -> str:
         """The page's scatter, the share of every group, how many items are wrong."""
         session, result = self.session, self.session.result()
-        names, n_items = result.cluster_names, len(result.memberships)
+        names, n_items = result.group_names, len(result.memberships)
         plane = Plane(session.rows.matrix[:n_items])
         items = [replace(session.item(row), image=None) for row in plane.rows]
         drawing = scatter(

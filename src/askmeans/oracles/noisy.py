@@ -1,13 +1,12 @@
 """Oracles with inexact answers: with noise (the paper's appendix), or rounded to a scale."""
 
 from abc import ABC, abstractmethod
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from askmeans._util.checks import check_choice, check_number, check_seed
+from askmeans._util.checks import check_number, check_seed
 from askmeans.driver import Oracle, annotators_of
 from askmeans.exceptions import StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
@@ -44,11 +43,11 @@ class WrappingOracle(ABC):
 
 
 class NoisyOracle(WrappingOracle):
-    """Adds zero-mean noise to another oracle's answers.
+    """Adds Gaussian noise to another oracle's answers.
 
     The noise of a question depends on the seed and the question alone, not on the order, so that
-    all algorithms meet the same errors. Each entry of a row has the error of the membership
-    question about it.
+    all algorithms meet the same errors. A repeat of a question has another error. Each entry of a
+    row has the error of the membership question about it.
 
     Parameters
     ----------
@@ -61,10 +60,6 @@ class NoisyOracle(WrappingOracle):
         attribute `noisy` is True.
     random_state : int, default=0
         The seed.
-    kind : {"gaussian", "uniform"}, default="gaussian"
-        The distribution.
-    persistent : bool, default=False
-        Whether all repeats of a question have the same error.
 
     Examples
     --------
@@ -84,18 +79,13 @@ class NoisyOracle(WrappingOracle):
         std: float,
         clip: bool = True,
         random_state: int = 0,
-        kind: Literal["gaussian", "uniform"] = "gaussian",
-        persistent: bool = False,
     ) -> None:
         check_number(std, "std", "NoisyOracle")
         check_seed(random_state, "random_state", "NoisyOracle")
-        check_choice(kind, ("gaussian", "uniform"), "kind", "NoisyOracle")
         self.oracle = oracle
         self.std = std
         self.clip = clip
         self.random_state = random_state
-        self.kind = kind
-        self.persistent = persistent
 
     def __repr__(self) -> str:
         return f"NoisyOracle({self.oracle!r}, std={self.std})"
@@ -106,8 +96,7 @@ class NoisyOracle(WrappingOracle):
         return not self.clip
 
     def _changed(self, queries: Queries, answers: Floats) -> Floats:
-        u = uniform_of_entries(queries, self.random_state, persistent=self.persistent)
-        noise = ndtri(u) if self.kind == "gaussian" else np.sqrt(12.0) * (u - 0.5)
+        noise = ndtri(uniform_of_entries(queries, self.random_state))
         disturbed = np.asarray(answers, np.float64) + self.std * noise
         if isinstance(queries, RelativeQueries):  # 1, 0 or one half only
             return to_scale(disturbed, _SIDES)
@@ -149,31 +138,29 @@ class QuantizedOracle(WrappingOracle):
         return to_scale(answers, self.levels)
 
 
-def uniform_of(queries: Queries, seed: int, *, persistent: bool = False) -> Floats:
-    """One number in (0, 1) for each question, by hashing what identifies it."""
+def uniform_of(queries: Queries, seed: int) -> Floats:
+    """A number in (0, 1) for each question, a hash of its identity."""
     if not len(queries):
         return np.empty(0)
     table = np.frombuffer(b"".join(queries.identities()), dtype=np.uint64)
-    table = table.reshape(len(queries), -1).copy()
-    if persistent:
-        table[:, -1] = 0  # the repeat
+    table = table.reshape(len(queries), -1)
     state = np.full(len(queries), (int(seed) * 2 + 1) % 2**64, dtype=np.uint64)
     for column in (*table.T, np.full(len(queries), len(queries.kind), dtype=np.uint64)):
         state = _mix(state ^ _mix(column + np.uint64(0x9E3779B97F4A7C15)))
     return (state >> np.uint64(12)).astype(np.float64) / 2.0**52 + 2.0**-53
 
 
-def uniform_of_entries(queries: Queries, seed: int, *, persistent: bool = False) -> Floats:
-    """One number in (0, 1) for each entry of the answers: a group question has one per cluster."""
+def uniform_of_entries(queries: Queries, seed: int) -> Floats:
+    """A number in (0, 1) for each entry of the answers: a group question has one per cluster."""
     if not isinstance(queries, GroupQueries):
-        return uniform_of(queries, seed, persistent=persistent)
+        return uniform_of(queries, seed)
     k = queries.n_clusters
     entries = MembershipQueries(
         np.repeat(queries.items, k),
         np.tile(np.arange(k), len(queries)),
         repeat=np.repeat(queries.repeat, k),
     )
-    return uniform_of(entries, seed, persistent=persistent).reshape(queries.shape)
+    return uniform_of(entries, seed).reshape(queries.shape)
 
 
 def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -19,7 +19,7 @@ from askmeans.results import Clustering
 __all__ = ["Average", "aggregate", "median_of_means", "repeated"]
 
 Floats = NDArray[np.float64]
-Average = Literal["mean", "median", "median-of-means", "trimmed-mean"]
+Average = Literal["mean", "median", "median-of-means"]
 
 
 def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
@@ -33,10 +33,9 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
         A plan.
     times : int, default=3
         Number of times that each question is asked.
-    how : {"mean", "median", "median-of-means", "trimmed-mean"}, default="mean"
-        Kind of average. The median and the trimmed mean, which leaves out the largest and the
-        smallest quarter, are robust to single wrong answers; the median of means to noise with
-        heavy tails. It has about as many batches as each has answers.
+    how : {"mean", "median", "median-of-means"}, default="mean"
+        Kind of average. The median is robust to single wrong answers, the median of means to noise
+        with heavy tails; it has about as many batches as each has answers.
 
     Returns
     -------
@@ -55,7 +54,7 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
     (20, [0, 0, 1, 1])
     """
     check_number(times, "times", "repeated", integer=True, minimum=1)
-    check_choice(how, _WAYS, "how", "repeated")
+    check_choice(how, _AVERAGES, "how", "repeated")
     return _repeat(plan, int(times), how)
 
 
@@ -70,7 +69,7 @@ def aggregate(each: Floats, how: Average) -> Floats:
         answers = np.take_along_axis(each[:, mine], first, axis=0)
         # Equal answers stay exact: a sum of three, divided by three, would not.
         exact = (answers == answers[0]).all(axis=0)
-        averages[mine] = np.where(exact, answers[0], _WAYS[how](answers))
+        averages[mine] = np.where(exact, answers[0], _AVERAGES[how](answers))
     return averages
 
 
@@ -104,21 +103,11 @@ def median_of_means(each: Floats, batches: int) -> Floats:
     return medians
 
 
-def _some_medians(each: Floats) -> Floats:
-    """The median of the means of about as many batches as each has answers, at least three."""
-    return median_of_means(each, min(len(each), max(3, round(np.sqrt(len(each))))))
-
-
-def _trimmed_mean(each: Floats) -> Floats:
-    """The mean without the largest and the smallest quarter; of three, the middle one."""
-    cut = (len(each) + 1) // 4
-    mean: Floats = np.sort(each, axis=0)[cut : len(each) - cut].mean(axis=0)
-    return mean
-
-
-_WAYS: dict[str, Callable[[Floats], Floats]] = {
+_AVERAGES: dict[str, Callable[[Floats], Floats]] = {
     "mean": lambda each: each.mean(axis=0),
     "median": lambda each: np.median(each, axis=0),
-    "median-of-means": _some_medians,
-    "trimmed-mean": _trimmed_mean,
+    # about as many batches as each has answers, at least three
+    "median-of-means": lambda each: median_of_means(
+        each, min(len(each), max(3, round(np.sqrt(len(each)))))
+    ),
 }

@@ -238,14 +238,8 @@ class Advisers:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    moves : Moves
-        What writes its events.
-    assignment : Assignment
-        Where the session stands.
-    results : Results
-        What names its groups.
+    runtime, moves, assignment, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -279,19 +273,12 @@ class Advisers:
         -------
         int
             How many there were.
-
-        Raises
-        ------
-        SessionError
-            If the session compares items.
-        AnswerError, ParameterError
-            If one is no answer, or about no item; then none is added.
         """
         owner = "Advisers.add"
         adviser = check_name(MODEL + check_name(name, "name", owner), "name", owner)
         self._check_asks_groups(owner)
         with self._runtime.up_to_date():
-            groups, names = self._runtime.groups, self._results.cluster_names()
+            groups, names = self._runtime.groups, self._results.names()
         n_rows = len(self._runtime.rows)
         rows: list[tuple[int, Row | None]] = []
         for row, value in answers.items():
@@ -355,7 +342,7 @@ class Advisers:
                 to_check=(), audit_share=share, notes=(),
             )  # fmt: skip
         belief = policy.belief()
-        U, names = result.memberships, list(result.cluster_names)
+        U, names = result.memberships, list(result.group_names)
         order = audit_order(n, policy.settings.seed)
         weighed = {model.answers.name: model for model in belief.panel.models}
         scores = {
@@ -385,11 +372,6 @@ class Advisers:
         -------
         list of int
             Row numbers; neither answers nor items added later change their order.
-
-        Raises
-        ------
-        SessionError
-            If the session compares items.
         """
         self._check_asks_groups("Advisers.audit_order")
         return audit_order(len(self._runtime.rows), self._runtime.policy.settings.seed)

@@ -46,11 +46,6 @@ class Item:
         The value of the text column, if there is one.
     image : str or None
         The value of the image column, if there is one: a path in the session's folder.
-
-    Examples
-    --------
-    >>> Item(row=0, id="rose", label="rose", fields={"petals": 5}, text=None, image=None).fields
-    {'petals': 5}
     """
 
     row: int

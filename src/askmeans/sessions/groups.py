@@ -37,7 +37,7 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["Groups"]
+__all__ = ["Groups", "as_line"]
 
 _LINE = 200  # characters of a description
 _FIXED = (
@@ -55,12 +55,8 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    moves : Moves
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, moves, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -79,7 +75,7 @@ class Groups(Sequence[Group]):
     def _all(self) -> list[Group]:
         """The groups as of now."""
         with self._runtime.up_to_date() as state:
-            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             about = state.descriptions
             return [Group(number=j, name=name, description=about.get(j, "")) for j, name in names]
 
@@ -103,7 +99,7 @@ class Groups(Sequence[Group]):
     def names(self) -> list[str]:
         """What the groups are called now, in the order of a result's columns."""
         with self._runtime.lock:
-            return self._results.cluster_names()
+            return self._results.names()
 
     @property
     def all_names(self) -> list[str]:
@@ -112,7 +108,7 @@ class Groups(Sequence[Group]):
         A merged group has the name of the group that it is part of now.
         """
         with self._runtime.lock:
-            return self._results.group_names()
+            return self._results.all_names()
 
     @property
     def can_change(self) -> bool:
@@ -131,15 +127,10 @@ class Groups(Sequence[Group]):
         -------
         int or None
             The number of the group that it is now; None where there is none.
-
-        Examples
-        --------
-        >>> open("fruit.db").groups.find("large")
-        1
         """
         with self._runtime.lock:
             groups = self._runtime.groups
-            names = dict(zip(self._results.cluster_names(), groups.living, strict=True))
+            names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
                 return names.get(group)
             whole = type(group) is not bool and isinstance(group, Integral)
@@ -159,15 +150,10 @@ class Groups(Sequence[Group]):
         -------
         int
             Its number.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group.
         """
         number = self.find(group)
         if number is None:
-            names = zip(self._runtime.groups.living, self._results.cluster_names(), strict=True)
+            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             raise ParameterError(
                 f"The 'group' parameter of {owner} must be one of the groups "
                 f"{', '.join(f'{j} {name}' for j, name in names)}. Got {group!r:.60} instead.",
@@ -202,12 +188,6 @@ class Groups(Sequence[Group]):
             If the key was used for something else, or the group was taken back since.
         SessionError
             If the session compares items.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> session.groups.add("birds"), session.groups.names
-        (2, ['cats', 'dogs', 'birds'])
         """
         self._check_can_change("add")
         name = check_name(name, "name", "Groups.add")
@@ -257,13 +237,6 @@ class Groups(Sequence[Group]):
         Reply
             The stored answer.
 
-        Raises
-        ------
-        ParameterError, KeyConflictError, SessionError
-            As in `add`.
-        QueryError, BudgetError
-            As in `Session.tell`.
-
         Examples
         --------
         >>> session = open("pets.db")
@@ -308,18 +281,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group, or the name is empty, has control characters, or is taken.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.rename("small", "tiny")
-        >>> session.groups.names
-        ['tiny', 'large']
         """
         name = check_name(name, "name", "Groups.rename")
         if self._config.ask in SIMILARITIES:  # the clusters are those of the result
@@ -354,20 +315,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group, or the text is too long or cannot be printed.
-        SessionError
-            If the session compares items: its groups are numbered anew by every result.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.describe("small", "Fits into a hand.")
-        >>> [group.description for group in session.groups]
-        ['Fits into a hand.', '']
         """
         if self._config.ask in SIMILARITIES:
             raise SessionError(
@@ -376,20 +323,14 @@ class Groups(Sequence[Group]):
                 user_message="Groups have no description in this session. Write it into the "
                 "guidelines.",
             )
-        line = " ".join(text.split()) if isinstance(text, str) else None
-
-        def described() -> Event:
-            number = self.number(group, "Groups.describe")
-            if line is None or len(line) > _LINE or not line.isprintable():
-                raise ParameterError(
-                    f"The 'text' parameter of Groups.describe must have at most {_LINE} "
-                    f"characters. Got {text!r:.40} instead; longer ones belong in the guidelines.",
-                    user_message=f"What belongs to a group is one line of at most {_LINE} "
-                    "characters. Shorten it, or write it into the guidelines.",
-                )
-            return Describe(annotator=annotator, group=number, description=line)
-
-        return self._moves.log(described)
+        line = as_line(text)
+        return self._moves.log(
+            lambda: Describe(
+                annotator=annotator,
+                group=self.number(group, "Groups.describe"),
+                description=line,
+            )
+        )
 
     def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Event:
         """Make two groups one: the first goes on, and what was said of the second is about it.
@@ -407,13 +348,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If they are not two groups that exist.
-        SessionError
-            If the session does not ask for groups.
 
         Examples
         --------
@@ -457,14 +391,6 @@ class Groups(Sequence[Group]):
         -------
         int
             The number of the new group.
-
-        Raises
-        ------
-        ParameterError
-            If there are no rows, this annotator did not put one of them into the group, or the
-            name is taken.
-        SessionError
-            If the session does not ask for groups.
 
         Examples
         --------
@@ -528,23 +454,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group, or no other.
-        SessionError
-            If the session compares items.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> number = session.groups.add("birds")
-        >>> receipt = session.groups.remove("birds")
-        >>> session.groups.names
-        ['cats', 'dogs']
-        >>> session.history.take_back(receipt.event).kind, session.groups.names
-        ('regroup', ['cats', 'dogs', 'birds'])
         """
         self._check_can_change("remove")
 
@@ -577,18 +486,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group or item.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.pin("small", 2)
-        >>> session.exemplars("small", n=1), session.groups.pinned("small")
-        ([2], [2])
         """
         return self._pin(group, row, "Groups.pin", annotator, on=True)
 
@@ -646,18 +543,6 @@ class Groups(Sequence[Group]):
         -------
         int
             Its number in the log.
-
-        Raises
-        ------
-        SessionError
-            If there is none.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> number = session.groups.add("birds")
-        >>> session.undo(event=session.groups.last_change()).kind, session.groups.names
-        ('group', ['cats', 'dogs'])
         """
         with self._runtime.up_to_date() as state:
             changes = state.group_changes
@@ -683,7 +568,7 @@ class Groups(Sequence[Group]):
         def added() -> Event:
             if self._runtime.groups != groups:
                 raise _RaceError
-            names = unique_names(dict(enumerate(self._results.group_names())), groups.n + 1)
+            names = unique_names(dict(enumerate(self._results.all_names())), groups.n + 1)
             return AddGroup(annotator=ITSELF, group=groups.n, name=names[-1])
 
         with suppress(_RaceError):
@@ -707,3 +592,16 @@ class Groups(Sequence[Group]):
                 f"Got ask={self._config.ask!r}; make one, and import the answers.",
                 user_message=_FIXED,
             )
+
+
+def as_line(text: object) -> str:
+    """A description of a group in one line; refused where it is too long or cannot be printed."""
+    line = " ".join(text.split()) if isinstance(text, str) else None
+    if line is None or len(line) > _LINE or not line.isprintable():
+        raise ParameterError(
+            f"The description of a group must have at most {_LINE} characters. Got {text!r:.40} "
+            "instead; longer ones belong in the guidelines.",
+            user_message=f"What belongs to a group is one line of at most {_LINE} characters. "
+            "Shorten it, or write it into the guidelines.",
+        )
+    return line

@@ -34,12 +34,8 @@ class History:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    moves : Moves
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, moves, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -158,11 +154,6 @@ class History:
         Event
             The stored event.
 
-        Raises
-        ------
-        SessionError
-            If there is no such change, or the same was changed again since.
-
         Examples
         --------
         >>> session = open("fruit.db")
@@ -222,7 +213,7 @@ class History:
 
     def _text(self, change: Event) -> str:
         """A change in a few words."""
-        names = self._results.group_names()
+        names = self._results.all_names()
         match change:
             case Rename(name=name):
                 return f"renamed {self._before(change)} to {name}"

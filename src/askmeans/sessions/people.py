@@ -65,12 +65,6 @@ class Person:
         What they may do.
     invite : int
         The number of their invitation.
-
-    Examples
-    --------
-    >>> session = open("fruit.db")
-    >>> session.people.person_of(session.people.invite("Ada"))
-    Person(name='Ada', role='annotator', invite=1)
     """
 
     name: str
@@ -100,13 +94,6 @@ class Invite:
         When it was last used, to the minute; None if never.
     state : {"valid", "expired", "revoked"}
         Whether it lets anybody in.
-
-    Examples
-    --------
-    >>> session = open("fruit.db")
-    >>> token = session.people.invite("Ada", days=0)
-    >>> session.people.invites()[0].state
-    'expired'
     """
 
     number: int
@@ -124,12 +111,8 @@ class People:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    moves : Moves
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, moves, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -166,11 +149,6 @@ class People:
         str
             The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. It is told here
             only; the database keeps its digest.
-
-        Raises
-        ------
-        ParameterError
-            If the name, the role or the days are not as said above.
 
         Examples
         --------
@@ -221,13 +199,6 @@ class People:
         -------
         list of Invite
             In the order they were made.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> token = session.people.invite("Ada", role="owner")
-        >>> [(invite.number, invite.name, invite.state) for invite in session.people.invites()]
-        [(1, 'Ada', 'valid')]
         """
         now, records = self._runtime.store.invites(self._runtime.record.id)
         return [_as_invite(record, now) for record in records]
@@ -246,11 +217,6 @@ class People:
         -------
         list of Invite
             Those that let somebody in before, and no longer do.
-
-        Raises
-        ------
-        SessionError
-            If nobody can come in with such an invitation.
 
         Examples
         --------
@@ -380,7 +346,7 @@ class People:
         >>> agreement.alpha, agreement.by_person
         (1.0, {'Ada': 1.0, 'Bo': 1.0})
         """
-        return agreement_of(self._runtime, self._results.cluster_names())
+        return agreement_of(self._runtime, self._results.names())
 
     def disagreements(self, n: int = 10) -> list[Disagreement]:
         """Questions that people answered differently, those of the largest difference first.
@@ -427,13 +393,6 @@ class People:
         Event
             The stored event.
 
-        Raises
-        ------
-        SessionError
-            If nobody has answered the question, or there is no decision to take back.
-        AnswerError
-            If the value is no answer to it.
-
         Examples
         --------
         >>> session = open("fruit.db")
@@ -445,7 +404,7 @@ class People:
         0.9
         """
         who = check_annotator(annotator, person=True)
-        names = self._results.cluster_names
+        names = self._results.names
         answer = (
             None if value is None
             else self._moves.checked_value(question_id, value, names)
@@ -487,15 +446,6 @@ class People:
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> receipt = session.tell(question.id, 0.5, annotator="Ada")
-        >>> receipt = session.people.want_opinions(question.id, 2)
-        >>> session.ask(annotator="Bo") == [question]
-        True
         """
         check_number(n, "n", "People.want_opinions", integer=True, minimum=1)
         number = self._runtime.asked_question(question_id).id
@@ -521,13 +471,6 @@ class People:
         -------
         ImportReport
             How many were new, existed before, or conflict with those; these stay as they are.
-
-        Raises
-        ------
-        SessionError
-            If an answer is to another kind of question.
-        QueryError, AnswerError, KeyConflictError
-            As in `Session.import_answers`; then none is added.
 
         Examples
         --------
@@ -569,13 +512,6 @@ class People:
         -------
         str
             The pseudonym.
-
-        Raises
-        ------
-        SessionError
-            If nothing is by anybody of this name.
-        ParameterError
-            If somebody has the pseudonym already.
 
         Examples
         --------

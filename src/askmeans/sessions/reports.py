@@ -1,4 +1,4 @@
-"""What a session tells: questions, receipts, its status and its result so far."""
+"""Records that a session returns: questions, receipts, its status and its result so far."""
 
 import math
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.text import html_table
-from askmeans.queries import Answers
-from askmeans.results import Clustering, expected_wrong_text, sizes_of, wrong_of
+from askmeans.results import Result, expected_wrong_text, sizes_of, wrong_of
 from askmeans.sessions.events import Event
 from askmeans.sessions.log import GOLD, IMPORTED
 
@@ -33,13 +32,7 @@ _WITHOUT_ANSWERS = {
 
 
 class SessionState(StrEnum):
-    """What a session is doing, for all or for one annotator.
-
-    Examples
-    --------
-    >>> SessionState.DONE == "all done"
-    True
-    """
+    """What a session is doing, for all or for one annotator."""
 
     ASKING = "asking"  # there is a question to answer
     WAITING = "waiting for others"  # the open questions are with somebody else
@@ -64,11 +57,6 @@ class Question:
         The cluster, for a membership; `Session.groups` has its name.
     repeat : int
         Which asking of the same question it is, from 0.
-
-    Examples
-    --------
-    >>> Question(id=1, kind="pair", items=(3, 8), cluster=None).items
-    (3, 8)
     """
 
     id: int
@@ -99,11 +87,6 @@ class Group:
         What it is called now.
     description : str, default=""
         A line on what belongs there, as somebody wrote or accepted it.
-
-    Examples
-    --------
-    >>> Group(number=1, name="large").name
-    'large'
     """
 
     number: int
@@ -129,11 +112,6 @@ class Change:
         When, in seconds since 1970 by the database's clock.
     undone : bool
         Whether it was taken back since.
-
-    Examples
-    --------
-    >>> Change(event=1, kind="group", text="added birds", annotator="me", at=0.0).undone
-    False
     """
 
     event: int
@@ -175,11 +153,6 @@ class Holding:
         Who has it.
     seconds : float
         How long at most, unless they ask for it again or their page stays open.
-
-    Examples
-    --------
-    >>> Holding(question=3, annotator="Ada", seconds=75.0).annotator
-    'Ada'
     """
 
     question: int
@@ -208,11 +181,6 @@ class Undone:
         The answer that counts now; None where there is none, or where nobody could say.
     group : str or None
         The name of the group that was added for the answer and went with it.
-
-    Examples
-    --------
-    >>> "reopened" in Undone.__slots__
-    True
     """
 
     receipt: Event
@@ -238,11 +206,6 @@ class Estimate:
         How long an answer takes.
     basis : str
         Where the numbers come from.
-
-    Examples
-    --------
-    >>> Estimate(low=6, high=12, seconds_per_question=5.0, basis="forecast").minutes
-    (0.5, 1.0)
     """
 
     low: int
@@ -313,11 +276,6 @@ class Status:
     good_enough : bool
         Whether there are fewer wrong items than the session's target, as far as a result was
         computed; where soft answers come without a target, whether memberships are precise.
-
-    Examples
-    --------
-    >>> "state" in Status.__slots__
-    True
     """
 
     name: str
@@ -392,74 +350,50 @@ class Status:
         return tuple(told)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionResult:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SessionResult(Result):
     """The best clustering from the answers so far, and what is missing.
 
     Parameters
     ----------
-    clustering : Clustering
-        Centres, and memberships of the rows that questions are about.
-    memberships : ndarray of shape (n_items, n_clusters)
-        Memberships of all rows, those added later included.
-    complete : bool
-        Whether all was asked.
+    clustering, n_queries, n_queries_raw, n_rounds, history : as in `results.Result`
+        Centres and memberships of all rows, their cost, and the answers.
     state : SessionState
         What the session is doing.
-    n_queries : int
-        Different questions whose answers went in.
-    n_rounds : int
-        Rounds in which they were asked.
-    history : Answers
-        Those answers, in the order of the questions.
     missing : Estimate
         What is left to ask, about.
-    cluster_names : tuple of str
-        What the clusters are called; `group_names` is the same.
-    ids : tuple of str
+    group_names : tuple of str
+        What the groups are called, in the order of the columns.
+    ids : sequence of str
         What the items are called.
     notes : tuple of str
         Warnings that the result comes with.
     basis : {"answers", "data", "nothing"}
         What the memberships follow from: answers; the data alone, an unsupervised fit whose groups
-        nobody named; or nothing yet. Groups that have only names have no members before an answer
+        have no names; or nothing yet. Groups that have only names have no members before an answer
         places an item: every item belongs to each of the k groups with 1/k.
-
-    Examples
-    --------
-    >>> "missing" in SessionResult.__slots__
-    True
     """
 
-    clustering: Clustering
-    memberships: NDArray[np.float64]
-    complete: bool
     state: SessionState
-    n_queries: int
-    n_rounds: int
-    history: Answers
     missing: Estimate
-    cluster_names: tuple[str, ...]
+    group_names: tuple[str, ...]
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
     basis: Literal["answers", "data", "nothing"] = "answers"
 
     @property
-    def without_answers(self) -> str:
-        """What to know of a result without answers, in a sentence; "" where there are some."""
-        return _WITHOUT_ANSWERS[self.basis]
+    def memberships(self) -> NDArray[np.float64]:
+        """Memberships of all rows."""
+        return self.clustering.memberships
 
     @property
     def confidence(self) -> NDArray[np.float64] | None:
-        """The probability that each item's strongest group is right.
-
-        1 where a person decided and nobody contradicts.
-        """
+        """The probability that each item's strongest group is right; 1 where a person decided."""
         return self.clustering.confidence
 
     @property
     def unassigned(self) -> NDArray[np.float64] | None:
-        """The probability that each item belongs to no group; None where items are compared."""
+        """The probability that each item belongs to no group."""
         return self.clustering.unassigned
 
     @property
@@ -473,9 +407,9 @@ class SessionResult:
         return self.clustering.diagnostics.expected_wrong_band
 
     @property
-    def group_names(self) -> tuple[str, ...]:
-        """What the groups are called, in the order of the columns."""
-        return self.cluster_names
+    def without_answers(self) -> str:
+        """What to know of a result without answers, in a sentence; "" where there are some."""
+        return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:
         n_items, n_clusters = self.memberships.shape
@@ -496,4 +430,4 @@ class SessionResult:
             ("questions", self.n_queries),
             ("probably in the wrong group", wrong),
         ]
-        return html_table("Result", facts, sizes_of(self.memberships, self.cluster_names))
+        return html_table("Result", facts, sizes_of(self.memberships, self.group_names))

@@ -153,19 +153,17 @@ class Results:
         with runtime.lock:
             if clustering.memberships.shape[1] != len(runtime.groups.living):
                 return self.result(state)  # groups were added or merged meanwhile
-            memberships = clustering.memberships
-            names = tuple(self._names(memberships))
+            names = tuple(self._names(clustering.memberships))
             return SessionResult(
                 clustering=clustering,
-                memberships=memberships,
-                complete=found.result.complete,
-                state=state,
                 n_queries=found.result.n_queries,
+                n_queries_raw=found.result.n_queries_raw,
                 n_rounds=found.result.n_rounds,
                 history=found.result.history,
+                state=state,
                 missing=self.left(state),
-                cluster_names=names,
-                ids=runtime.rows.ids()[: len(memberships)],
+                group_names=names,
+                ids=runtime.rows.ids()[: len(clustering.memberships)],
                 notes=_notes([*runtime.notes, *notes], names),
                 basis=basis,
             )
@@ -208,7 +206,7 @@ class Results:
                 error_basis="it comes with a result",
                 n_items=len(runtime.rows),
                 contradictions=None,
-                notes=_notes(runtime.notes, self.cluster_names()),
+                notes=_notes(runtime.notes, self.names()),
                 suggested_clusters=wanted,
                 suggestion=why,
             )
@@ -264,7 +262,7 @@ class Results:
             basis += f", {each} answers each"
         return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
 
-    def cluster_names(self) -> list[str]:
+    def names(self) -> list[str]:
         """What the clusters are called now; similarities leave them unnamed until a result."""
         return self._names(self._memberships)
 
@@ -288,7 +286,7 @@ class Results:
 
     def taken_names(self, cluster: int) -> set[str]:
         """Names that a cluster may not have: the others', now or in a later result."""
-        living = zip(self._runtime.groups.living, self.cluster_names(), strict=True)
+        living = zip(self._runtime.groups.living, self.names(), strict=True)
         names = {name for j, name in living if j != cluster}
         row = self.anchor(cluster)  # its name is the one that is replaced
         anchors = self._runtime.state.anchors
@@ -333,7 +331,7 @@ class Results:
         given = dict(enumerate(config.cluster_names or ()))
         return unique_names(given, self._runtime.groups.n)[number]
 
-    def group_names(self) -> list[str]:
+    def all_names(self) -> list[str]:
         """What the groups are called by their numbers; a merged one as what it is part of.
 
         One that is gone has the name that it had, unless another has it now.

@@ -81,44 +81,42 @@ class Session:
     """
 
     def __init__(self, store: Store, record: SessionRecord) -> None:
-        self._store = store
-        self._record = record
         self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
-        self._runtime = Runtime(store, record, self.config, self.rows)
-        self._assignment = Assignment(self._runtime)
-        self._moves = Moves(self._runtime)
-        self._results = Results(self._runtime)
-        self.groups = Groups(self._runtime, self._moves, self._results)
-        self.people = People(self._runtime, self._moves, self._results)
-        self.advisers = Advisers(self._runtime, self._moves, self._assignment, self._results)
-        self.history = History(self._runtime, self._moves, self._results)
-        self.settings = Settings(self._runtime, self._moves)
+        self.runtime = Runtime(store, record, self.config, self.rows)
+        self._assignment = Assignment(self.runtime)
+        self._moves = Moves(self.runtime)
+        self._results = Results(self.runtime)
+        self.groups = Groups(self.runtime, self._moves, self._results)
+        self.people = People(self.runtime, self._moves, self._results)
+        self.advisers = Advisers(self.runtime, self._moves, self._assignment, self._results)
+        self.history = History(self.runtime, self._moves, self._results)
+        self.settings = Settings(self.runtime, self._moves)
 
     @property
     def name(self) -> str:
         """The session's name in its database."""
-        return self._record.name
+        return self.runtime.record.name
 
     @property
     def url(self) -> str:
         """Where it is stored."""
-        return self._store.url
+        return self.runtime.store.url
 
     @property
     def fingerprint(self) -> str:
         """A digest of the data that it was created with."""
-        return self._record.fingerprint
+        return self.runtime.record.fingerprint
 
     @property
     def retry_timeout(self) -> float:
         """Seconds to try again where the database cannot be reached; 30 unless set."""
-        return self._store.patience
+        return self.runtime.store.patience
 
     @retry_timeout.setter
     def retry_timeout(self, seconds: float) -> None:
         check_positive(seconds, "retry_timeout", "Session")
-        self._store.patience = float(seconds)
+        self.runtime.store.patience = float(seconds)
 
     def ask(
         self, n: int = 1, *, annotator: str = ME, lease_seconds: float | None = None
@@ -156,15 +154,12 @@ class Session:
     def add_question(
         self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME
     ) -> Question:
-        """Add a question of one's own, leased to the annotator.
-
-        It may be answered although the budget is spent.
+        """Add a question of one's own, leased to the annotator, whatever the budget.
 
         Parameters
         ----------
         kind : {"membership", "group", "pair", "triplet", "relative"}
-            What is asked. A session that compares items takes all kinds, others memberships and
-            groups.
+            A session that compares items takes all kinds, others memberships and groups.
         items : tuple of int
             Row numbers, all different: one, two for a pair, else three.
         cluster : int or None, default=None
@@ -176,13 +171,6 @@ class Session:
         -------
         Question
             The question, also where it existed before.
-
-        Raises
-        ------
-        SessionError
-            If the session takes no questions of this kind.
-        ParameterError
-            If there is no such item or group.
 
         Examples
         --------
@@ -207,7 +195,7 @@ class Session:
                 "The 'items' parameter of Session.add_question must be so many different rows "
                 f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
             )
-        groups = self._runtime.groups.living if kind == "membership" else [None]
+        groups = self.runtime.groups.living if kind == "membership" else [None]
         if cluster not in groups:
             raise ParameterError(
                 "The 'cluster' parameter of Session.add_question must be a group's number for a "
@@ -216,7 +204,7 @@ class Session:
         return self._assignment.hand_over(AskedQuestion(kind, rows, cluster), annotator)
 
     def upcoming(self, n: int, *, annotator: str = ME) -> list[tuple[int, ...]]:
-        """Items that an annotator will likely be asked about next, to prepare for it.
+        """Rows that an annotator will probably be asked about next, to prepare for it.
 
         Parameters
         ----------
@@ -228,7 +216,7 @@ class Session:
         Returns
         -------
         list of tuple of int
-            The row numbers of each question; nothing is leased, and other answers may change it.
+            The rows of each question; nothing is leased, and other answers may change them.
         """
         check_number(n, "n", "Session.upcoming", integer=True, minimum=1)
         return [tuple(each.items) for each in self._assignment.upcoming(int(n), annotator)]
@@ -280,7 +268,7 @@ class Session:
         """
         check_annotator(annotator, person=True)
         as_key(key)
-        answer = self._moves.checked_value(question_id, value, self._results.cluster_names)
+        answer = self._moves.checked_value(question_id, value, self._results.names)
         reply = self._moves.reply(AnswerEvent, question_id, answer, annotator, key)
         self._want_another_opinion(reply)
         return reply
@@ -295,8 +283,7 @@ class Session:
     ) -> Reply:
         """Replace one's own answer: both the undo and the new answer are stored, or neither.
 
-        A value that is refused leaves the old answer as it is. A question that was not answered
-        before is answered as by `tell`.
+        A question that was not answered before is answered as by `tell`.
 
         Parameters
         ----------
@@ -304,28 +291,19 @@ class Session:
             The question's `id`.
         value : as in `tell`, or None
             The new answer; None for "cannot say".
-        annotator : str, default="me"
-            Whose answer.
-        key : str or None, default=None
-            As in `tell`.
+        annotator, key : as in `tell`
+            Whose answer, and the client's key.
 
         Returns
         -------
         Reply
             The stored answer; `repeated` where the answer was the same already.
 
-        Raises
-        ------
-        AnswerError, QueryError, KeyConflictError, BudgetError
-            As in `tell`; the old answer stands then.
-
         Examples
         --------
         >>> session = open("fruit.db")
         >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, 0.25)
-        >>> session.change(question.id, 0.75).value
-        0.75
+        >>> receipts = session.tell(question.id, 0.25), session.change(question.id, 0.75)
         >>> [receipt.value for receipt in session.history.answers()]
         [0.75]
         """
@@ -335,7 +313,7 @@ class Session:
             check_annotator(annotator, person=True)
             as_key(key)
             kind = AnswerEvent
-            answer = self._moves.checked_value(question_id, value, self._results.cluster_names)
+            answer = self._moves.checked_value(question_id, value, self._results.names)
         return self._moves.reply(kind, question_id, answer, annotator, key, instead=True)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Reply:
@@ -343,12 +321,8 @@ class Session:
 
         Parameters
         ----------
-        question_id : int
-            The question's `id`.
-        annotator : str, default="me"
-            Who cannot say.
-        key : str or None, default=None
-            As in `tell`.
+        question_id, annotator, key : as in `tell`
+            The question, who cannot say, and the client's key.
 
         Returns
         -------
@@ -358,29 +332,17 @@ class Session:
         return self._moves.reply(Unsure, question_id, None, annotator, key)
 
     def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Reply:
-        """Leave a question open: for another annotator, or for later.
+        """Leave a question open: for another annotator, or for when nothing else is left.
 
         Parameters
         ----------
-        question_id : int
-            The question's `id`.
-        annotator : str, default="me"
-            Who skips it; they get it again when nothing else is left.
-        key : str or None, default=None
-            As in `tell`.
+        question_id, annotator, key : as in `tell`
+            The question, who skips it, and the client's key.
 
         Returns
         -------
         Reply
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> first, = session.ask()
-        >>> receipt = session.skip(first.id)
-        >>> session.ask()[0].id == first.id
-        False
         """
         return self._moves.reply(Skip, question_id, None, annotator, key)
 
@@ -401,8 +363,8 @@ class Session:
     def leave(self, *, annotator: str = ME) -> None:
         """Stop for now: others may have the questions that one holds.
 
-        An annotator who comes back gets those of them that were not taken. An answer to one is
-        still taken, marked `late`.
+        An annotator who comes back gets those that were not taken; an answer to another is still
+        accepted, marked `late`.
 
         Parameters
         ----------
@@ -430,17 +392,15 @@ class Session:
         """Take back one's last answer or skip, or what one did to the groups after it.
 
         Its question is open again, and one's own; unless another annotator had answered it later,
-        whose answer counts then. Answering again takes the old place in either case. A group that
-        was added for the answer (`groups.add_for`) goes with it, if nothing else is in it.
+        whose answer counts then. A group that was added for the answer (`groups.add_for`) goes with
+        it, if nothing else is in it.
 
         Parameters
         ----------
         question_id : int or None, default=None
             The question whose answer is taken back; None for the last one given.
-        annotator : str, default="me"
-            Whose answer.
-        key : str or None, default=None
-            As in `tell`: the same key again undoes nothing more.
+        annotator, key : as in `tell`
+            Whose answer, and the client's key: the same again undoes nothing more.
         event : int or None, default=None
             The `event` of the receipt that is meant; refused where it no longer stands.
 
@@ -488,15 +448,15 @@ class Session:
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
-        self._runtime.catch_up()
+        self.runtime.catch_up()
         state = self._assignment.state_for(annotator)
-        now, leases = self._runtime.leases()
-        report = self._results.status(state, self._runtime.in_force(leases, now), now)
+        now, leases = self.runtime.leases()
+        report = self._results.status(state, self.runtime.in_force(leases, now), now)
         if not estimate:
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self.history.answers(), self.question, len(result.cluster_names),
+            self.history.answers(), self.question, len(result.group_names),
             levels=self.config.levels, noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
@@ -515,7 +475,7 @@ class Session:
         >>> result.complete, result.memberships.shape, result.missing.high
         (False, (4, 2), 5)
         """
-        self._runtime.catch_up()
+        self.runtime.catch_up()
         return self._results.result(self._assignment.state_for(None))
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
@@ -524,10 +484,9 @@ class Session:
         Returns
         -------
         tuple of askmeans.results.ErrorEstimate
-            At the counts of answers at which models were learnt, and now; empty before the first
-            answer.
+            At the numbers of answers at which models were fitted, and now; empty before the first.
         """
-        return self._runtime.error_curve()
+        return self.runtime.error_curve()
 
     def item(self, row: int) -> Item:
         """One item as a person should see it.
@@ -541,11 +500,6 @@ class Session:
         -------
         Item
             Id, label, fields, text and image.
-
-        Examples
-        --------
-        >>> open("fruit.db").item(0).text
-        'apple'
         """
         return self.rows.item(row)
 
@@ -555,19 +509,14 @@ class Session:
         Parameters
         ----------
         question_id : int
-            Its number.
+            Its number; a QueryError where there is none.
 
         Returns
         -------
         Question
             The question, open or not.
-
-        Raises
-        ------
-        QueryError
-            If there is none.
         """
-        return self._runtime.asked_question(question_id)
+        return self.runtime.asked_question(question_id)
 
     def exemplars(
         self,
@@ -586,7 +535,7 @@ class Session:
         n : int, default=3
             How many at most.
         without : collection of int, default=()
-            Row numbers that are left out: those of the items they are shown beside.
+            Rows that are left out: those of the items they are shown beside.
         placed_only : bool, default=False
             Only items that were pinned, or that answers place in the group.
 
@@ -594,27 +543,14 @@ class Session:
         -------
         list of int
             Row numbers, the most typical first.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such group.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, 1.0)
-        >>> session.exemplars(question.cluster, n=1) == list(question.items)
-        True
         """
         check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
-        with self._runtime.lock:
+        with self.runtime.lock:
             number = self.groups.number(group, "Session.exemplars")
             return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
     def import_answers(self, answers: Iterable[Answer]) -> ImportReport:
-        """Import answers: they are evidence, cost no budget and are not asked again.
+        """Import answers, all or none: they are evidence, cost no budget and are not asked again.
 
         Each answer keeps its annotator, so several people's answers to one question are several
         opinions. What an annotator answered in the session stays as it is.
@@ -622,7 +558,7 @@ class Session:
         Parameters
         ----------
         answers : iterable of askmeans.queries.Answer
-            Of a history, of a file, or made by yourself.
+            Of a history, of a file, or your own.
 
         Returns
         -------
@@ -631,26 +567,23 @@ class Session:
 
         Raises
         ------
-        QueryError
-            If one is about an item or cluster that does not exist; then none is imported.
-        AnswerError
-            If one is no number from 0 to 1; then none is imported.
+        QueryError, AnswerError
+            If one is about an item or group that does not exist, or is no number from 0 to 1.
         KeyConflictError
-            If one was imported with another value, or an annotator has two to a question; then
-            none is imported.
+            If one was imported with another value, or an annotator has two to a question.
 
         Examples
         --------
         >>> from askmeans.queries import Answer
         >>> session = open("fruit.db")
-        >>> session.import_answers([Answer(kind="membership", items=(3,), cluster=0, repeat=0,
-        ...                                round=0, value=0.0)])
+        >>> session.import_answers([Answer(round=0, kind="membership", items=(3,), cluster=0,
+        ...                                repeat=0, value=0.0)])
         ImportReport(new=1, existing=0, conflicting=0)
         """
-        return import_answers(self._runtime, answers)
+        return import_answers(self.runtime, answers)
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
-        """Add items; they get memberships from the answers so far, and are asked about.
+        """Add items, which are asked about like the others.
 
         Parameters
         ----------
@@ -659,7 +592,7 @@ class Session:
         items : object or None, default=None
             What people should see of them, as in `create`.
         ids : sequence of str or None, default=None
-            What they are called; row numbers where None.
+            Their ids; row numbers where None.
 
         Raises
         ------
@@ -675,12 +608,12 @@ class Session:
         """
 
         def added(transaction: Transaction) -> list[Event]:
-            if len(self._store.parts(self._record.id)) != part.part:
+            if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
                 raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))
             return [AddRows(annotator=ME, part=part.part)]
 
-        with self._runtime.up_to_date():  # other threads' rows come before, or after
+        with self.runtime.up_to_date():  # other threads' rows come before, or after
             matrix, part = self.rows.prepare(X, items=items, ids=ids)
             self._moves.append(added)
             self.rows.load()
@@ -689,48 +622,40 @@ class Session:
     def reading_once(self) -> Iterator[None]:
         """Within this, in this thread or task, read the log once, not at every call.
 
-        For several calls in a row without waiting in between, as on a page. What is done here is
-        visible at once; what others do meanwhile is seen by the next move.
+        What is done here is visible at once; what others do meanwhile is seen by the next write.
 
         Yields
         ------
         None
             While it holds.
         """
-        with self._runtime.reading_once():
+        with self.runtime.reading_once():
             yield
 
     def warm_up(self) -> None:
         """Do now what the first question would wait for: load the data and rank the questions."""
-        self._runtime.warm_up()
+        self.runtime.warm_up()
 
     def learn_aside(self) -> None:
-        """Learn models in a thread of their own from now on, for a process that serves many people.
+        """Fit models in a thread of their own, for a process that serves many people.
 
-        Where many people answer at once none of them waits for models: those learnt before decide
-        until the newer ones are there.
+        Where many answer at once none of them waits: earlier models decide until newer ones exist.
         """
-        self._runtime.learn_aside()
+        self.runtime.learn_aside()
 
     @property
     def is_busy(self) -> bool:
         """Whether many people wanted questions of this process in the last seconds."""
-        return self._runtime.is_busy
+        return self.runtime.is_busy
 
     def check_writable(self) -> None:
-        """Refuse where nothing could be saved now, for a health check.
-
-        Raises
-        ------
-        StoreError
-            If the database cannot be reached, is full, damaged or may not be written to.
-        """
-        self._runtime.write(lambda transaction: transaction.check_room())
+        """Raise a StoreError where nothing could be saved now, for a health check."""
+        self.runtime.write(lambda transaction: transaction.check_room())
 
     def close(self) -> None:
         """Close the database; all answers are stored already."""
-        self._runtime.close()
-        self._store.close()
+        self.runtime.close()
+        self.runtime.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -759,7 +684,7 @@ class Session:
 
     def _want_another_opinion(self, answer: Reply) -> None:
         """Ask one annotator more where models expected another answer than people gave."""
-        number, value, runtime = answer.question, answer.value, self._runtime
+        number, value, runtime = answer.question, answer.value, self.runtime
         most, least = self.config.most_annotations, self.config.annotations
         if most is None or most <= least or value is None or answer.repeated:
             return

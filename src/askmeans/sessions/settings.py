@@ -22,10 +22,8 @@ class Settings:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    moves : Moves
-        What writes its events.
+    runtime, moves : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -102,11 +100,6 @@ class Settings:
         -------
         Event
             The stored event.
-
-        Raises
-        ------
-        ParameterError
-            If it is no whole number from 1.
 
         Examples
         --------

@@ -88,7 +88,7 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
     where an item was answered "none of these". A group of the same name as one of these columns
     keeps it, and the column has "_" appended.
     """
-    names = list(result.cluster_names)
+    names = list(result.group_names)
     U = without_traces(result.memberships)
     strongest, unassigned = strongest_clusters(U), result.unassigned
     if unassigned is not None and not unassigned.any():
@@ -146,7 +146,7 @@ def centers_table(session: Session, result: SessionResult) -> Table:
         columns=["cluster" if "cluster" not in features else "cluster_", *features],
         rows=[
             [name, *center]
-            for name, center in zip(result.cluster_names, centers.tolist(), strict=True)
+            for name, center in zip(result.group_names, centers.tolist(), strict=True)
         ],
     )
 

@@ -64,7 +64,7 @@ def create_app(
         Names by which people on other machines call the page ("questions.example.org", without a
         port). They must come encrypted: the server that runs the application, or a proxy, has the
         certificate. Without any, only clients on this machine are let in, under its own names, and
-        nobody whom a proxy forwards.
+        no client that a proxy forwards.
     proxies : sequence of str, default=()
         Addresses or networks of the proxies in front of it, whose X-Forwarded-For and
         X-Forwarded-Proto count. They must replace both headers of a request.
@@ -77,7 +77,7 @@ def create_app(
     Raises
     ------
     ParameterError
-        If `settle_seconds`, `public_hosts` or `proxies` is not as said above.
+        If `settle_seconds`, `public_hosts` or `proxies` is not as described above.
     NoSessionError
         If there is no such database or session.
     StoreError
@@ -155,7 +155,9 @@ def _check_proxies(proxies: Sequence[str]) -> list[str]:
             "The 'proxies' parameter of web.create_app must be a list of addresses or networks, "
             f"such as ['127.0.0.1', '172.16.0.0/12']. Got {proxies!r} instead."
         ) from None
-    return [str(network) for network in networks]
+    # As a socket for both kinds of addresses has them.
+    mapped = [f"::ffff:{n.network_address}/{96 + n.prefixlen}" for n in networks if n.version == 4]
+    return [*map(str, networks), *mapped]
 
 
 def _add_health(app: FastAPI, context: AppContext) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from askmeans.sessions import Group, Item, Question, Session
 from askmeans.web.drawing import colors_of
 
-__all__ = ["Card", "Cards", "Cell", "Entry", "GroupTile", "ItemView", "Point", "PracticeCard",
+__all__ = ["Card", "Cards", "Cell", "Entry", "GroupTile", "ItemView", "Point",
            "describe", "describe_fully", "is_number", "points_of", "sample",
            "slider_step"]  # fmt: skip
 
@@ -122,17 +122,6 @@ class Card:
         return sum(entry.value or 0.0 for entry in self.entries if entry.answered)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PracticeCard:
-    """A card like a real one, whose answer is known."""
-
-    number: int  # from 1
-    of: int
-    item: ItemView
-    tiles: tuple[GroupTile, ...]
-    group: Group  # where it belongs
-
-
 class Cards:
     """Makes the cards of one session."""
 
@@ -236,16 +225,6 @@ class Cards:
             if len(rows) > 1:
                 items.append((rows[-1], group))
         return items[:_PRACTICE] if len(items) > 1 else []
-
-    def practice_card(self, number: int) -> PracticeCard | None:
-        """The practice card of this number, from 1; None where there is none."""
-        items = self.practice_items()
-        if not 1 <= number <= len(items):
-            return None
-        row, group = items[number - 1]
-        return PracticeCard(
-            number=number, of=len(items), item=self.item(row), tiles=self.tiles((row,)), group=group
-        )
 
     def _entries(
         self, question: Question, annotator: str, row: Sequence[Question]

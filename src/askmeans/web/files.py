@@ -81,7 +81,7 @@ def result_json(view: ResultView) -> bytes:
         "state": str(result.state),
         "event": view.event,
         "n_queries": result.n_queries,
-        "cluster_names": list(result.cluster_names),
+        "cluster_names": list(result.group_names),
         "ids": list(result.ids),
         "expected_wrong": result.expected_wrong,
         "expected_wrong_band": result.expected_wrong_band,

@@ -184,7 +184,7 @@ def group_views(
     session: Session, result: SessionResult, profiles: Profiles, answered: Rows
 ) -> tuple[GroupView, ...]:
     """Every group, in the order of the result's columns."""
-    U, names = result.memberships, result.cluster_names
+    U, names = result.memberships, result.group_names
     colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
     profile, groups = profiles.of(U), list(session.groups)
     strongest = strongest_clusters(U)
@@ -279,7 +279,7 @@ def explain_item(
         else:
             others = [session.item(other).label for other in question.items if other != row]
             similar.append(f"With {' and '.join(others)}: {text}.")
-    memberships, names = result.memberships[row], result.cluster_names
+    memberships, names = result.memberships[row], result.group_names
     distances = _distances(session, row, result)
     groups = list(session.groups)
     reasons = [

@@ -130,13 +130,15 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
         return practice_page(request, form.integer("card"), form.value())
 
     def practice_page(request: Request, number: int, answer: int | None) -> Response:
-        card = cards.practice_card(number)
-        if card is None:
+        items = cards.practice_items()
+        if not 1 <= number <= len(items):
             return RedirectResponse("/", 303)
-        chosen = next((t.group.name for t in card.tiles if t.group.number == answer), None)
+        row, group = items[number - 1]
+        tiles = cards.tiles((row,))
+        chosen = next((t.group for t in tiles if t.group.number == answer), None)
         return context.page(
-            request, "practice.html", card=card, chosen=chosen,
-            is_right=answer == card.group.number,
+            request, "practice.html", number=number, n=len(items), item=cards.item(row),
+            tiles=tiles, group=group, chosen=chosen,
         )  # fmt: skip
 
     @router.get("/history")

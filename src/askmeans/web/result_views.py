@@ -212,7 +212,7 @@ class ResultViews:
             contradictions=contradictions_of(session, status),
             scatter=scatter(
                 plane, result.memberships, list(map(session.item, plane.rows)),
-                names=result.cluster_names, centers=result.clustering.centers,
+                names=result.group_names, centers=result.clustering.centers,
             ),
             curve="" if outlook is None else error_curve(outlook),
             n_drawn=len(plane.rows),
