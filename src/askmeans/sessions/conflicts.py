@@ -1,4 +1,4 @@
-"""Answers of a session that cannot all be true: found by one rule, said in one way.
+"""Answers of a session that cannot all be true: by one rule, in one wording.
 
 The rule is `askmeans.contradictions.find_contradictions`. People round to the points of a scale, so
 what rounding alone explains is no contradiction.
@@ -17,7 +17,7 @@ from askmeans.sessions.reports import Question
 __all__ = ["Conflict", "describe", "find_conflicts"]
 
 _POINTS = 5  # of the scale that people get where the session names none
-_TRIPLET = "{} are told to be more alike ({}) than {} alone ({})."
+_TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
 
 Label = Callable[[int], str]
 Say = Callable[[float], str]

@@ -144,6 +144,8 @@ class Reply(Event):
 
     Parameters
     ----------
+    id, at, annotator, key, client, repeated, undone : int, float, str, str, str, bool, bool
+        As in `Event`.
     question : int
         The question's number.
     value : float, tuple of float or None
