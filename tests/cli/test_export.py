@@ -22,9 +22,9 @@ IDS = ["a", " a", "a ", "a\nb", "a\r\nb", "ab", "a\rb", "=1+1", "'=1+1", "-2", "
 def make(tmp_path):
     """Make a session about these items."""
 
-    def create(name, **options):
+    def create(name, feature="x", **options):
         given = {"n_clusters": 2, "ids": IDS, "cluster_names": ["=small", "large"]} | options
-        X = np.arange(len(IDS), dtype=float)[:, None] ** 2
+        X = pd.DataFrame({feature: np.arange(len(IDS), dtype=float) ** 2})
         return sessions.create(tmp_path / name, X, ask="membership", random_state=0, **given)
 
     return create
@@ -52,7 +52,7 @@ def test_answers_come_back_to_the_items_they_were_about(make, askmeans, tmp_path
 
 
 def test_no_cell_of_an_export_is_a_formula_and_numbers_stay_numbers(make, askmeans, tmp_path):
-    make("s.db", feature_names=["@f"]).close()
+    make("s.db", feature="@f").close()
     askmeans("export", "s.db", cwd=tmp_path)
     for table in ("memberships", "centers"):
         with (tmp_path / f"s.{table}.csv").open(newline="") as file:

@@ -66,7 +66,7 @@ def forked(work: object, *arguments: object) -> int:
 
 def kill(folder: Path, database: str, kills: int, seed: int) -> dict[str, object]:
     """Kill a client so many times at random moments, then let one finish."""
-    n = LARGE if kills > 50 else 300
+    n = LARGE if kills > 50 else 150
     make(database, n, n)
     journal = folder / "journal"
     with sessions.open(database) as session:

@@ -128,7 +128,7 @@ def end_leases():
     end_all = text("UPDATE askmeans_leases SET until = 1 WHERE annotator LIKE :annotator")
 
     def end(session, annotator="%"):
-        with session._store._backend.engine.begin() as connection:
+        with session.runtime.store.backend.engine.begin() as connection:
             connection.execute(end_all, {"annotator": annotator})
 
     return end

@@ -190,10 +190,10 @@ def picture(session):
         "counts": (status.answered, status.held, status.open, status.round, status.annotators),
         "budget": (status.budget, status.left.low, status.left.high),
         "history": session.history.answers(),
-        "open": session._runtime.open(),
+        "open": session.runtime.open(),
         "evidence": [repr((a.question, a.value, a.annotator)) for a in found.history],
         "memberships": found.memberships.tolist(),
-        "proposed": session._runtime.propose(3, frozenset(), "cy"),
+        "proposed": session.runtime.propose(3, frozenset(), "cy"),
     }
 
 
@@ -207,7 +207,7 @@ def share(runtime, number, cluster):
 
 def what_is_kept_up_is_what_the_log_says(session):
     """What is not computed anew for every answer, beside the same computed anew."""
-    runtime, state = session._runtime, session._runtime.state
+    runtime, state = session.runtime, session.runtime.state
     counted = {
         name: {**Counter(str(event.kind) for event in stack), "late": sum(e.late for e in stack)}
         for name, stack in ((name, state.given_by(name)) for name in session.status().annotators)
@@ -225,10 +225,10 @@ def what_is_kept_up_is_what_the_log_says(session):
 
 
 def nobody_holds_what_another_holds(session):
-    now, leases = session._store.leases(1)
+    now, leases = session.runtime.store.leases(1)
     held = [lease.question for lease in leases if lease.until > now]
-    wanted = session._runtime.state.wanted
-    assert all(held.count(number) <= wanted(number) for number in session._runtime.open())
+    wanted = session.runtime.state.wanted
+    assert all(held.count(number) <= wanted(number) for number in session.runtime.open())
 
 
 SOAK = bool(os.environ.get("ASKMEANS_SOAK"))

@@ -30,11 +30,11 @@ def test_asking_again_returns_ones_own_open_questions(make, again):
 def test_asking_again_renews_the_lease(make):
     session = make()
     session.ask(annotator="ann")
-    (before,) = session._store.leases(1)[1]
+    (before,) = session.runtime.store.leases(1)[1]
     session.ask(annotator="ann")
-    (after,) = session._store.leases(1)[1]
+    (after,) = session.runtime.store.leases(1)[1]
     assert after.until > before.until
-    assert after.until - session._store.leases(1)[0] <= session.config.lease_seconds
+    assert after.until - session.runtime.store.leases(1)[0] <= session.config.lease_seconds
 
 
 def test_an_ended_lease_lets_others_have_the_question(make, end_leases):
@@ -193,10 +193,10 @@ def test_several_annotations_are_wanted_of_different_people(make):
     assert session.ask(annotator="dan") != [question]
     for name, value in (("ann", 0.9), ("bob", 0.2)):
         session.tell(question.id, value, annotator=name)
-        assert question.id in session._runtime.open()
+        assert question.id in session.runtime.open()
         assert session.ask(annotator=name) != [question]
     session.tell(question.id, 0.3, annotator="cy")
-    assert question.id not in session._runtime.open()
+    assert question.id not in session.runtime.open()
     assert [answer.value for answer in session.result().history] == [0.9, 0.2, 0.3]
     assert session.status().answered == 1  # one question, whoever answers it
 
@@ -371,11 +371,11 @@ def test_who_comes_second_gets_the_next_question_without_choosing_anew(make, aga
     one = make(cluster_names=["a", "b", "c"])
     other = again(one)
     one.ask(annotator="cy")  # something is with somebody already
-    one._runtime.catch_up()
+    one.runtime.catch_up()
     chosen, spare = one._assignment._choose(1, "ann")
     assert [other.ask(annotator="bob")[0].items] == [question.items for question in chosen]
     (number,) = one._assignment._hand_out(chosen, spare, "ann", 60.0)
-    assert one._runtime.question(number) == spare[0]
+    assert one.runtime.question(number) == spare[0]
     assert one._assignment._hand_out(chosen, [], "dan", 60.0) is None
 
 

@@ -33,7 +33,7 @@ def raw(session):
     """All text that is stored in the database."""
     from sqlalchemy import inspect, text
 
-    with session._store._backend.engine.connect() as connection:
+    with session.runtime.store.backend.engine.connect() as connection:
         tables = inspect(connection).get_table_names()
         return repr([connection.execute(text(f"SELECT * FROM {t}")).all() for t in tables])
 

@@ -43,7 +43,7 @@ def answers_in(database):
 
 
 def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, database_at):
-    kills = 200 if LONG else 6
+    kills = 200 if LONG else 3
     broken, whole = database_at("broken"), database_at("whole")
     report = run("kill", tmp_path, broken, kills, 0)
     assert report["killed"] == kills  # none had finished before
@@ -57,13 +57,13 @@ def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp
     clients.answer_until_killed(whole, tmp_path / "whole journal")
     assert told == answers_in(whole)
     with sessions.open(broken) as one, sessions.open(whole) as other:
-        assert one._store.questions(1) == other._store.questions(1)
+        assert one.runtime.store.questions(1) == other.runtime.store.questions(1)
         same_but_for_rounding(one.result().memberships, other.result().memberships)
         assert one.status().state == other.status().state == "budget spent"
 
 
 def test_many_clients_at_once_make_no_error_and_never_hold_the_same_question(tmp_path, database_at):
-    clients, each = (8, 100) if LONG else (5, 10)
+    clients, each = (8, 100) if LONG else (3, 10)
     database = database_at("crowd")
     report = run("crowd", tmp_path, database, clients, each)
     assert report["failed"] == 0

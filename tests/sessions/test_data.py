@@ -28,7 +28,7 @@ def test_large_matrices_come_back_from_several_chunks(make, again, monkeypatch):
     monkeypatch.setattr(data, "CHUNK", 1000)
     X = np.random.default_rng(0).normal(size=(300, 3))
     session = make(X=X)
-    assert len(list(session._store.chunks(1, 0))) > 5
+    assert len(list(session.runtime.store.chunks(1, 0))) > 5
     assert_array_equal(again(session).rows.base, X)
 
 
@@ -63,9 +63,9 @@ def test_a_large_file_is_referred_to_by_path_and_checksum(make, again, folder, m
     monkeypatch.setattr(data, "LARGE", 100)
     large = make("large.db", X=str(path))
     mapped = make("mapped.db", X=np.load(path, mmap_mode="r"))
-    path_kept = [s._store.parts(1)[0].path for s in (small, large, mapped)]
+    path_kept = [s.runtime.store.parts(1)[0].path for s in (small, large, mapped)]
     assert path_kept == [None, str(path), str(path)]
-    assert list(large._store.chunks(1, 0)) == []
+    assert list(large.runtime.store.chunks(1, 0)) == []
     assert_array_equal(again(large).rows.base, kit.X)
     np.save(path, kit.X + 1.0)
     with pytest.raises(OtherDataError, match=r"X\.npy must hold the numbers"):
@@ -154,7 +154,9 @@ def test_data_that_cannot_be_used_is_refused_and_makes_no_session(folder, X):
         ({"cluster_names": ["a"]}, "'cluster_names' parameter"),
         ({"name": " "}, "'name' parameter"),
         ({"name": "a/b"}, "'name' parameter .* without slashes"),
-        ({"units": [[1.0]]}, "'units' parameter"),
+        ({"descriptions": ["one"]}, "'descriptions' parameter"),
+        ({"descriptions": ["x" * 201, "", ""]}, "at most 200 characters"),
+        ({"descriptions": [""] * 3, "ask": "pairwise"}, "'descriptions' parameter"),
     ],
 )
 def test_a_parameter_that_breaks_its_rule_makes_no_session(folder, options, message):
@@ -201,3 +203,11 @@ def test_a_note_that_is_no_feature_may_be_empty(tmp_path):
     with sessions.create(tmp_path / "s.db", items, n_clusters=2, random_state=0) as session:
         assert session.ask(6)
         assert session.rows.blank == []
+
+
+def test_groups_are_described_from_the_start(folder):
+    lines = ["Fits into a hand.", ""]
+    with sessions.create(folder / "s.db", [[1.0], [2.0], [9.0]], n_clusters=2, descriptions=lines):
+        pass
+    with sessions.open(folder / "s.db") as session:
+        assert [group.description for group in session.groups] == lines

@@ -18,13 +18,13 @@ def session(database_at, kit):
 
 def all_text(session):
     """Everything that the table of invitations holds."""
-    with session._store._backend.engine.connect() as connection:
+    with session.runtime.store.backend.engine.connect() as connection:
         return repr(connection.execute(text("SELECT * FROM askmeans_invites")).all())
 
 
 def change(session, statement):
     """Change the table behind the session's back."""
-    with session._store._backend.engine.begin() as connection:
+    with session.runtime.store.backend.engine.begin() as connection:
         connection.execute(text(f"UPDATE askmeans_invites SET {statement}"))
 
 
@@ -56,7 +56,7 @@ def test_a_wrong_token_lets_nobody_in(session, wrong):
 
 def test_the_digest_is_no_token(session):
     session.people.invite("Ada")
-    (record,) = session._store.invites(session._record.id)[1]
+    (record,) = session.runtime.store.invites(session.runtime.record.id)[1]
     assert session.people.person_of(record.digest) is None
     assert session.people.person_of(record.digest[:43]) is None
 
@@ -175,7 +175,7 @@ def test_a_move_needs_the_invitation_as_it_is_when_the_move_is_written(session, 
             change(other, f"until = 1.0 WHERE id = {ada.invite}")
         else:
             other.people.pseudonymize("Ada")
-        before, leases = other.history.audit(), other._store.leases(1)[1]
+        before, leases = other.history.audit(), other.runtime.store.leases(1)[1]
         for attempt in (
             lambda: session.tell(second.id, 0, annotator="Ada", key="a"),
             lambda: session.skip(second.id, annotator="Ada"),
@@ -188,7 +188,7 @@ def test_a_move_needs_the_invitation_as_it_is_when_the_move_is_written(session, 
         ):
             with pytest.raises(InvitationError, match=r"not saved.* Ask an owner"):
                 attempt()
-        assert (other.history.audit(), other._store.leases(1)[1]) == (before, leases)
+        assert (other.history.audit(), other.runtime.store.leases(1)[1]) == (before, leases)
     with session.people.acting_as(bo):
         assert session.tell(session.ask(annotator="Bo")[0].id, 0, annotator="Bo").counts
     assert (

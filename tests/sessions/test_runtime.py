@@ -133,7 +133,7 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
 
     def checked(self, ensemble):
         assert not inside
-        assert not session._runtime.lock._is_owned()
+        assert not session.runtime.lock._is_owned()
         seen.append(len(self.told.items))
         learn(self, ensemble)
 
@@ -191,7 +191,7 @@ def told_into(session, receipts, questions):
     for receipt in receipts:
         items, cluster = questions[receipt.question]
         kind = "group" if cluster is None else "membership"
-        with session._store.write(1) as transaction:
+        with session.runtime.store.write(1) as transaction:
             (number,) = transaction.add_questions([Question(kind, items, cluster)])
         session.tell(number, receipt.value)
     return session
@@ -306,8 +306,8 @@ def test_who_asks_while_a_session_is_being_opened_waits_for_what_was_learnt(
 ):
     session = make(ask="group")
     kit.answer(session, 12)
-    (expected,) = again(session)._runtime.propose(1, frozenset(), "bob")
-    opened, asked = again(session)._runtime, []
+    (expected,) = again(session).runtime.propose(1, frozenset(), "bob")
+    opened, asked = again(session).runtime, []
     other = threading.Thread(target=lambda: asked.extend(opened.propose(1, frozenset(), "bob")))
     learn = StratifiedPolicy.learn
 

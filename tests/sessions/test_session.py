@@ -153,7 +153,7 @@ def test_a_budget_is_never_exceeded(make, kit):
 
 @pytest.mark.parametrize("ask", ["membership", "similarity"])
 def test_a_budget_is_raised_and_the_session_goes_on(make, again, kit, ask):
-    session = make(ask=ask, budget=60 if ask == "similarity" else 5)
+    session = make(ask=ask, budget=30 if ask == "similarity" else 5)
     other = again(session)
     kit.answer(session)
     before, was = session.history.answers(), session.status()
@@ -274,14 +274,14 @@ def test_two_processes_cannot_give_two_groups_one_name(make, again, kit, ask):
     other = again(session)
     kit.answer(session, 12)
     assert session.result().n_queries == other.result().n_queries  # both have seen everything
-    write = other._store.write
+    write = other.runtime.store.write
 
     def late(*arguments, **options):  # the other is quicker by the blink of an eye
-        other._store.write = write
+        other.runtime.store.write = write
         session.groups.rename(0, "mine")
         return write(*arguments, **options)
 
-    other._store.write = late
+    other.runtime.store.write = late
     with pytest.raises(ParameterError, match="no other group's"):
         other.groups.rename(1, "mine")
     for seen in (session, other, again(session)):

@@ -86,7 +86,7 @@ def test_a_move_that_is_sent_while_its_invitation_is_revoked_is_refused_and_not_
         client.cookies.clear()
         client.cookies.set("askmeans_token", own["token"], domain="127.0.0.1")
         become(client, "Ada")
-        leases = session._store.leases(1)[1]
+        leases = session.runtime.store.leases(1)[1]
         if path in forms:
             body = urlencode(own | forms[path] | {"annotator": "Ada"}).encode()
             headers = {"content-type": "application/x-www-form-urlencoded"}
@@ -100,7 +100,7 @@ def test_a_move_that_is_sent_while_its_invitation_is_revoked_is_refused_and_not_
         assert "Ask an owner" in reply.text
         last = session.history.audit()[-1]
         assert (last.kind, last.annotator) == ("revoke", "root"), path
-        assert session._store.leases(1)[1] == leases, path
+        assert session.runtime.store.leases(1)[1] == leases, path
         assert [(invite.name, invite.role) for invite in session.people.invites()] == known, path
 
 

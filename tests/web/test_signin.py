@@ -133,7 +133,7 @@ def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, too
     if how == "wrong":
         token = WRONG
     elif how == "digest":
-        token = session._store.invites(session._record.id)[1][0].digest
+        token = session.runtime.store.invites(session.runtime.record.id)[1][0].digest
     elif how == "of another session":
         with sessions.create(app.state.place, [[0.0], [1.0]], n_clusters=2, name="other") as other:
             token = other.people.invite("ann", role="owner")
@@ -144,7 +144,7 @@ def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, too
             if how == "revoked":
                 session.people.revoke("ann")
             else:
-                with session._store._backend.engine.begin() as connection:
+                with session.runtime.store.backend.engine.begin() as connection:
                     connection.execute(text("UPDATE askmeans_invites SET until = 1.0"))
         client.cookies.set(cookie_of(session), token, domain="127.0.0.1")
         assert client.get("/help").headers["location"] == "/signin"

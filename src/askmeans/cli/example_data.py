@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from askmeans.datasets import make_messages, make_scenes
@@ -97,14 +98,13 @@ def make_faces_session(database: Path, n: int = 120) -> None:
         (folder / file).write_text(_as_svg(shape_of(numbers)))
     with create(
         database,
-        faces.X,
+        pd.DataFrame(faces.X, columns=list(FEATURES)),
         n_clusters=len(MOODS),
         items=[{"picture": file} for file in files],
         cluster_names=MOODS,
         ids=[f"face {number}" for number in range(1, n + 1)],
         image="picture",
         folder=folder,
-        feature_names=FEATURES,
         ask="group",
         random_state=0,
     ) as session:

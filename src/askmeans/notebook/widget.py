@@ -209,13 +209,12 @@ def ask(
             "The 'repeats' parameter of the model must be 1: notebook.ask asks each question once. "
             f"Got {source.repeats!r}."
         )
-    matrix, attributes = check_items(source, X)
+    matrix, _ = check_items(source, X)
     if items is None and hasattr(X, "columns"):
         items = X
     folder = tempfile.TemporaryDirectory(prefix="askmeans-", ignore_cleanup_errors=True)
     session = sessions.create(
         Path(folder.name) / "notebook.db", matrix, items=items, cluster_names=cluster_names,
-        feature_names=attributes.get("feature_names_in_"),
         **{name: getattr(source, name) for name in _SHARED},
     )  # fmt: skip
     return AskWidget(session, annotator, model=source, X=X, folder=folder)

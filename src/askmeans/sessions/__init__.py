@@ -1,12 +1,13 @@
 """Durable ask and tell: people answer over days, machines crash, and nothing is lost."""
 
-from askmeans.sessions.advisers import AdviserReport, AdviserScore
+from askmeans.sessions.advisers import AdviserReport, Advisers, AdviserScore
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.clients import from_client
 from askmeans.sessions.display import Item
-from askmeans.sessions.history import AuditRecord
+from askmeans.sessions.groups import Groups
+from askmeans.sessions.history import AuditRecord, History
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
-from askmeans.sessions.people import Invite, Person
+from askmeans.sessions.people import Invite, People, Person
 from askmeans.sessions.reports import (
     Change,
     Estimate,
@@ -20,10 +21,12 @@ from askmeans.sessions.reports import (
     Undone,
 )
 from askmeans.sessions.session import Session
+from askmeans.sessions.settings import Settings
 
 __all__ = [
     "AdviserReport",
     "AdviserScore",
+    "Advisers",
     "Agreement",
     "AuditRecord",
     "Change",
@@ -31,15 +34,19 @@ __all__ = [
     "Estimate",
     "GoldScore",
     "Group",
+    "Groups",
+    "History",
     "ImportReport",
     "Invite",
     "Item",
+    "People",
     "Person",
     "Question",
     "Receipt",
     "Session",
     "SessionResult",
     "SessionState",
+    "Settings",
     "Status",
     "Undone",
     "create",

@@ -34,7 +34,7 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["Groups"]
+__all__ = ["Groups", "as_line"]
 
 _LINE = 200  # characters of a description
 _FIXED = (
@@ -52,12 +52,8 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, assignment, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------
@@ -327,20 +323,15 @@ class Groups(Sequence[Group]):
                 user_message="Groups have no description in this session. Write it into the "
                 "guidelines.",
             )
-        line = " ".join(text.split()) if isinstance(text, str) else None
-
-        def described() -> NewEvent:
-            number = self.number(group, "Groups.describe")
-            if line is None or len(line) > _LINE or not line.isprintable():
-                raise ParameterError(
-                    f"The 'text' parameter of Groups.describe must have at most {_LINE} "
-                    f"characters. Got {text!r:.40} instead; longer ones belong in the guidelines.",
-                    user_message=f"What belongs to a group is one line of at most {_LINE} "
-                    "characters. Shorten it, or write it into the guidelines.",
-                )
-            return NewEvent(kind=EventKind.DESCRIBE, annotator=annotator, target=number, text=line)
-
-        return self._assignment.log(described)
+        line = as_line(text)
+        return self._assignment.log(
+            lambda: NewEvent(
+                kind=EventKind.DESCRIBE,
+                annotator=annotator,
+                target=self.number(group, "Groups.describe"),
+                text=line,
+            )
+        )
 
     def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
         """Make two groups one: the first goes on, and what was said of the second is about it.
@@ -612,3 +603,16 @@ class Groups(Sequence[Group]):
                 f"Got ask={self._config.ask!r}; make one, and import the answers.",
                 user_message=_FIXED,
             )
+
+
+def as_line(text: object) -> str:
+    """A description of a group in one line; refused where it is too long or cannot be printed."""
+    line = " ".join(text.split()) if isinstance(text, str) else None
+    if line is None or len(line) > _LINE or not line.isprintable():
+        raise ParameterError(
+            f"The description of a group must have at most {_LINE} characters. Got {text!r:.40} "
+            "instead; longer ones belong in the guidelines.",
+            user_message=f"What belongs to a group is one line of at most {_LINE} characters. "
+            "Shorten it, or write it into the guidelines.",
+        )
+    return line

@@ -68,12 +68,8 @@ class History:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
-    results : Results
-        What names its groups.
+    runtime, assignment, results : internal
+        The parts of the session that it works on.
 
     Examples
     --------

@@ -13,6 +13,7 @@ from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import strongest_items
+from askmeans.sessions.groups import as_line
 from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
@@ -33,6 +34,7 @@ def create(
     n_clusters: int | str,
     items: Any = None,
     cluster_names: Sequence[str] | None = None,
+    descriptions: Sequence[str] | None = None,
     ask: str | None = None,
     strategy: Any = "auto",
     budget: int | None = None,
@@ -46,9 +48,6 @@ def create(
     text: str | None = None,
     image: str | None = None,
     folder: str | Path | None = None,
-    feature_names: Sequence[str] | None = None,
-    units: Any = None,
-    recipe: Any = None,
     lease_seconds: float = 600.0,
 ) -> Session:
     """Make a session, and the database where there is none.
@@ -59,7 +58,7 @@ def create(
         A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     X : array-like of shape (n_items, n_features), path of a .npy file, or askmeans.tables.Items
         The numbers to cluster. They are copied into the database; of a file above 256 MiB the path
-        and a checksum are kept. `Items` also have what is shown, ids, names and the recipe.
+        and a checksum are kept. `Items` also have what is shown, ids and the recipe of the table.
     n_clusters : int or "auto"
         Number of clusters. "auto" starts from two, or from as many as have names, and adds a group
         whenever enough items belong to none of them; where groups are asked for.
@@ -67,47 +66,39 @@ def create(
         The items as people should see them, one row each; None for X itself. A frame's index, if
         it is not just numbered, gives the ids.
     cluster_names : sequence of str or None, default=None
-        What the clusters are called: all different, and none "id". Without names they are
-        "Group A", "Group B" and so on, and `Session.exemplars` has items of the unsupervised fit
-        that asking starts from.
+        What the groups are called: all different, and none "id". None for "Group A" and so on;
+        `Session.exemplars` has items of an unsupervised fit then.
+    descriptions : sequence of str or None, default=None
+        A line on what belongs to each group, as in `session.groups.describe`.
     ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
-        What is asked, as in `ActiveFuzzyKMeans`.
+        What is asked, as in `ActiveFuzzyKMeans`; None for "group".
     strategy : "auto" or Stratified, default="auto"
-        How questions are chosen; its sizes are stored. Strategies of the paper are refused.
+        The parameters of the default strategy.
     budget : int or None, default=None
         Most different questions to answer.
     target : float or None, default=None
-        The share of items in the wrong group below which the result is good enough (.05 for 5 %),
-        as in `Stratified`. None for the strategy's own. Good enough is advice: questions come on.
+        The share of items in the wrong group below which the result is good enough (.05 for 5 %);
+        None for the strategy's own. Good enough is advice: questions come on.
     levels : int or None, default=None
         How many points the answers' scale has.
     annotations : int or tuple of int, default=1
-        How many annotators answer each question. (2, 4) asks
-        two, and up to four where more than half of what they say differs. Where models expected
-        another answer by more than half, one more is asked first, so (1, 3) asks most questions
-        once.
+        How many annotators answer each question. (2, 4) asks two, and up to four where more than
+        half of their answers differs. Where models expected another answer by more than half, one
+        more is asked first, so (1, 3) asks most questions once.
     fuzzifier : float, default=2.0
         Alpha of the clustering that people have in mind, at least 1.
     random_state : int, numpy Generator or None, default=None
-        What the choice of questions is made from; stored as a number.
+        The seed of the choice of questions; stored as a number.
     name : str, default="main"
         The session's name, different from others in the database.
     ids : sequence or None, default=None
         What the items are called, all different.
-    text : str or None, default=None
-        The column of `items` that is running text.
-    image : str or None, default=None
-        The column of `items` that has paths of images.
+    text, image : str or None, default=None
+        The columns of `items` that are running text, and paths of images.
     folder : str, Path or None, default=None
         Where those paths start from.
-    feature_names : sequence of str or None, default=None
-        What the columns of X are called.
-    units : array-like of shape (2, n_features) or None, default=None
-        Middle and width that X was scaled by, so that centres are told in the data's own units.
-    recipe : askmeans.tables.Recipe or None, default=None
-        How X was made of a table, so that `askmeans add` does the same to new rows.
     lease_seconds : float, default=600.0
-        How long a question is somebody's own before others may get it.
+        How long a question is leased to an annotator before others may get it.
 
     Returns
     -------
@@ -116,10 +107,8 @@ def create(
 
     Raises
     ------
-    ParameterError
-        If a parameter breaks its rule.
-    DataError
-        If X or the items cannot be used.
+    ParameterError, DataError
+        If a parameter breaks its rule, or X or the items cannot be used.
     SessionExistsError
         If the name is taken.
     StoreError
@@ -143,24 +132,21 @@ def create(
             "The 'name' parameter of sessions.create must be a name without slashes: files are "
             f"called after it. Got {name!r:.60} instead."
         )
-    table = {
+    lines = _checked_lines(descriptions, config)
+    shown: dict[str, Any] = {
         "items": items, "ids": ids, "text": text, "image": image, "folder": folder,
-        "feature_names": feature_names, "units": units, "recipe": recipe,
     }  # fmt: skip
-    if hasattr(X, "session_options"):  # tables' Items: what is given besides goes before
-        table = X.session_options | {
-            key: value for key, value in table.items() if value is not None
-        }
-        X = X.features
-    names = table["feature_names"]
-    features = None if names is None else [str(feature) for feature in names]
+    recipe = None
+    if hasattr(X, "session_options"):  # tables' Items; what is given besides goes before
+        shown = X.session_options | {key: v for key, v in shown.items() if v is not None}
+        X, recipe = X.features, X.recipe
+    features = recipe.feature_names if recipe is not None else getattr(X, "columns", None)
+    features = None if features is None else [str(feature) for feature in features]
     for feature in features or ():
         check_text(feature, "The name of a feature")
-    matrix, part = make_part(
-        X, 0, items=table["items"], ids=table["ids"], feature_names=features,
-        text=table["text"], image=table["image"],
-        folder=None if table["folder"] is None else str(Path(table["folder"]).absolute()),
-    )  # fmt: skip
+    if shown["folder"] is not None:
+        shown["folder"] = str(Path(shown["folder"]).absolute())
+    matrix, part = make_part(X, 0, feature_names=features, **shown)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
     policy, _ = quietly(lambda: config.make_policy(matrix))  # refuses what it cannot do, before
     typical = None
@@ -168,15 +154,18 @@ def create(
         typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
         config, typical=typical, feature_names=features,
-        units=_units(table["units"], matrix.shape[1]),
-        recipe=None if table["recipe"] is None else table["recipe"].to_json(),
+        units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
+        recipe=None if recipe is None else recipe.to_json(),
     )  # fmt: skip
     store = open_store(url, make=True)
     try:
         record = store.create(
             name, config.to_json(), part, chunks_at_rest(matrix, part), made_by=MADE_BY
         )
-        return Session(store, record)
+        session = Session(store, record)
+        for group, line in enumerate(lines):
+            session.groups.describe(group, line)
+        return session
     except BaseException:
         store.close()
         raise
@@ -268,14 +257,13 @@ def names(url: str | Path) -> list[str]:
         store.close()
 
 
-def _units(units: Any, n_features: int) -> list[list[float]] | None:
-    """Middle and width of each feature."""
-    if units is None:
-        return None
-    table = np.asarray(units, dtype=np.float64)
-    if table.shape != (2, n_features) or not np.isfinite(table).all():
+def _checked_lines(descriptions: Sequence[str] | None, config: Config) -> list[str]:
+    """The descriptions of the groups; refused where there are others than groups."""
+    lines = [] if descriptions is None else [as_line(text) for text in descriptions]
+    if lines and (len(lines) != config.n_clusters or config.ask in SIMILARITIES):
         raise ParameterError(
-            f"The 'units' parameter of sessions.create must have shape (2, {n_features}). "
-            f"Got shape {table.shape} instead."
+            "The 'descriptions' parameter of sessions.create must be one for each of "
+            f"{config.n_clusters} groups, in a session that asks for groups or memberships. Got "
+            f"{len(lines)} with ask={config.ask!r}."
         )
-    return [list(map(float, row)) for row in table]
+    return [str(line) for line in lines]

@@ -78,43 +78,41 @@ class Session:
     """
 
     def __init__(self, store: Store, record: SessionRecord) -> None:
-        self._store = store
-        self._record = record
         self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
-        self._runtime = Runtime(store, record, self.config, self.rows)
-        self._assignment = Assignment(self._runtime)
-        self._results = Results(self._runtime)
-        self.groups = Groups(self._runtime, self._assignment, self._results)
-        self.people = People(self._runtime, self._assignment, self._results)
-        self.advisers = Advisers(self._runtime, self._assignment, self._results)
-        self.history = History(self._runtime, self._assignment, self._results)
-        self.settings = Settings(self._runtime, self._assignment)
+        self.runtime = Runtime(store, record, self.config, self.rows)
+        self._assignment = Assignment(self.runtime)
+        self._results = Results(self.runtime)
+        self.groups = Groups(self.runtime, self._assignment, self._results)
+        self.people = People(self.runtime, self._assignment, self._results)
+        self.advisers = Advisers(self.runtime, self._assignment, self._results)
+        self.history = History(self.runtime, self._assignment, self._results)
+        self.settings = Settings(self.runtime, self._assignment)
 
     @property
     def name(self) -> str:
         """The session's name in its database."""
-        return self._record.name
+        return self.runtime.record.name
 
     @property
     def url(self) -> str:
         """Where it is stored."""
-        return self._store.url
+        return self.runtime.store.url
 
     @property
     def fingerprint(self) -> str:
         """A digest of the data that it was created with."""
-        return self._record.fingerprint
+        return self.runtime.record.fingerprint
 
     @property
     def retry_timeout(self) -> float:
         """Seconds to try again where the database cannot be reached; 30 unless set."""
-        return self._store.patience
+        return self.runtime.store.patience
 
     @retry_timeout.setter
     def retry_timeout(self, seconds: float) -> None:
         check_positive(seconds, "retry_timeout", "Session")
-        self._store.patience = float(seconds)
+        self.runtime.store.patience = float(seconds)
 
     def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
         """Questions for an annotator, leased to them for a while.
@@ -207,7 +205,7 @@ class Session:
                 "The 'items' parameter of Session.add_question must be so many different rows "
                 f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
             )
-        groups = self._runtime.groups.living if kind == "membership" else [None]
+        groups = self.runtime.groups.living if kind == "membership" else [None]
         if cluster not in groups:
             raise ParameterError(
                 "The 'cluster' parameter of Session.add_question must be a group's number for a "
@@ -459,9 +457,9 @@ class Session:
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
-        self._runtime.catch_up()
+        self.runtime.catch_up()
         state = self._assignment.state_for(annotator)
-        now, leases = self._runtime.leases()
+        now, leases = self.runtime.leases()
         report = self._results.status(state, self._assignment.in_force(leases, now), now)
         if not estimate:
             return report
@@ -486,7 +484,7 @@ class Session:
         >>> result.complete, result.memberships.shape, result.missing.high
         (False, (4, 2), 5)
         """
-        self._runtime.catch_up()
+        self.runtime.catch_up()
         return self._results.result(self._assignment.state_for(None))
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
@@ -497,7 +495,7 @@ class Session:
         tuple of askmeans.results.ErrorEstimate
             At the numbers of answers at which models were fitted, and now; empty before the first.
         """
-        return self._runtime.error_curve()
+        return self.runtime.error_curve()
 
     def item(self, row: int) -> Item:
         """One item as a person should see it.
@@ -556,7 +554,7 @@ class Session:
             Row numbers, the most typical first.
         """
         check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
-        with self._runtime.lock:
+        with self.runtime.lock:
             number = self.groups.number(group, "Session.exemplars")
             return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
@@ -591,7 +589,7 @@ class Session:
         ...                                repeat=0, value=0.0)])
         ImportReport(new=1, existing=0, conflicting=0)
         """
-        return import_answers(self._runtime, answers)
+        return import_answers(self.runtime, answers)
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
         """Add items, which are asked about like the others.
@@ -619,12 +617,12 @@ class Session:
         """
 
         def added(transaction: Transaction) -> list[NewEvent]:
-            if len(self._store.parts(self._record.id)) != part.part:
+            if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
                 raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))
             return [NewEvent(kind=EventKind.ROWS, annotator=ME, target=part.part)]
 
-        with self._runtime.up_to_date():  # other threads' rows come before, or after
+        with self.runtime.up_to_date():  # other threads' rows come before, or after
             matrix, part = self.rows.prepare(X, items=items, ids=ids)
             self._assignment.append(added)
             self.rows.load()
@@ -640,33 +638,33 @@ class Session:
         None
             While it holds.
         """
-        with self._runtime.reading_once():
+        with self.runtime.reading_once():
             yield
 
     def warm_up(self) -> None:
         """Do now what the first question would wait for: load the data and rank the questions."""
-        self._runtime.warm_up()
+        self.runtime.warm_up()
 
     def learn_aside(self) -> None:
         """Fit models in a thread of their own, for a process that serves many people.
 
         Where many answer at once none of them waits: earlier models decide until newer ones exist.
         """
-        self._runtime.learn_aside()
+        self.runtime.learn_aside()
 
     @property
     def is_busy(self) -> bool:
         """Whether many people wanted questions of this process in the last seconds."""
-        return self._runtime.is_busy
+        return self.runtime.is_busy
 
     def check_writable(self) -> None:
         """Raise a StoreError where nothing could be saved now, for a health check."""
-        self._runtime.write(lambda transaction: transaction.check_room())
+        self.runtime.write(lambda transaction: transaction.check_room())
 
     def close(self) -> None:
         """Close the database; all answers are stored already."""
-        self._runtime.close()
-        self._store.close()
+        self.runtime.close()
+        self.runtime.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -695,7 +693,7 @@ class Session:
 
     def _want_another_opinion(self, receipt: Receipt) -> None:
         """Ask one annotator more where models expected another answer than people gave."""
-        number, value, runtime = receipt.question, receipt.value, self._runtime
+        number, value, runtime = receipt.question, receipt.value, self.runtime
         most, least = self.config.most_annotations, self.config.annotations
         if most is None or most <= least or number is None or value is None or receipt.repeated:
             return

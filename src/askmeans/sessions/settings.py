@@ -24,10 +24,8 @@ class Settings:
 
     Parameters
     ----------
-    runtime : Runtime
-        The session's log and policy.
-    assignment : Assignment
-        What writes its events.
+    runtime, assignment : internal
+        The parts of the session that it works on.
 
     Examples
     --------

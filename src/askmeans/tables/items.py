@@ -66,7 +66,7 @@ class Items:
 
     @property
     def session_options(self) -> dict[str, Any]:
-        """Parameters of `sessions.create`, which reads them from the items itself."""
+        """What people see of the items, as parameters of `sessions.create`, which reads them."""
         numbered = self.recipe.id is None and len(self.ids) == self.rows[-1] + 1
         kinds = {c.kind: c.name for c in reversed(self.recipe.columns) if c.name in self.shown}
         return {
@@ -75,9 +75,6 @@ class Items:
             "text": kinds.get("text"),
             "image": kinds.get("image"),
             "folder": self.folder,
-            "feature_names": self.recipe.feature_names,
-            "units": self.recipe.units,
-            "recipe": self.recipe,
         }
 
 

@@ -152,7 +152,7 @@ def _read_file(
     pd = _pandas()
     readers: dict[str, Callable[[Path], Any]] = {
         ".parquet": pd.read_parquet, ".pq": pd.read_parquet,
-        ".arrow": _read_arrow, ".feather": _read_arrow, ".ipc": _read_arrow,
+        ".arrow": pd.read_feather, ".feather": pd.read_feather, ".ipc": pd.read_feather,
         ".jsonl": _read_json, ".ndjson": _read_json, ".json": _read_json,
         **dict.fromkeys((".xlsx", ".xlsm", ".xls"), partial(_read_excel, written=written)),
     }  # fmt: skip
@@ -172,13 +172,6 @@ def _read_file(
             raise
         why = " ".join(str(error).split())
         raise DataError(f"{path} could not be read ({why}); save or export it again.") from error
-
-
-def _read_arrow(path: Path) -> "pd.DataFrame":
-    """Read an Arrow file."""
-    import pyarrow.feather
-
-    return pyarrow.feather.read_feather(path)
 
 
 def _read_json(path: Path) -> "pd.DataFrame":
@@ -249,36 +242,24 @@ def _read_csv(
         return pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True, **options)
 
     try:
-        frame = read()
+        frame, words = read(), read(dtype=str, keep_default_na=False)
     except pd.errors.ParserError as error:
         raise DataError(
             f"{path} must have equally many values in every line. Got '{str(error).strip()}'; put "
             "values that contain the separator into quotes."
         ) from error
-    gaps = [
-        j for j, name in enumerate(frame.columns)
-        if frame[name].dtype.kind not in "fiub" and frame[name].isna().any()
-    ]  # fmt: skip
-    if gaps:
-        words = read(usecols=gaps, dtype=str, keep_default_na=False, na_values=[""])
-        written.update((str(name), words.iloc[:, j]) for j, name in enumerate(frame.columns[gaps]))
-    codes = _with_leading_zeros(frame, read)
-    if codes:
-        frame[codes] = read(usecols=codes, dtype=str)[codes]
     decimal = "," if separator == ";" else "."
-    frame = frame.apply(lambda column: _plain_numbers(_without_signs(column, decimal), decimal))
-    if id_column in frame.columns:
-        frame[id_column] = read(usecols=[id_column], dtype=str, keep_default_na=False)[id_column]
+    for name in frame.columns:
+        is_numeric, missing = frame[name].dtype.kind in "fiub", frame[name].isna()
+        if name == id_column:
+            frame[name] = words[name]
+        elif is_numeric and words[name].head(_SAMPLE).str.match(r"0\d").any():
+            frame[name] = words[name].mask(missing)  # codes, such as 01067
+        elif not is_numeric:
+            if missing.any():
+                written[str(name)] = words[name].mask(words[name] == "")
+            frame[name] = _plain_numbers(_without_signs(frame[name], decimal), decimal)
     return frame
-
-
-def _with_leading_zeros(frame: "pd.DataFrame", read: Callable[..., Any]) -> list[str]:
-    """Columns of digits that are codes, such as 01067."""
-    numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
-    if not numbers:
-        return []
-    written = read(usecols=numbers, dtype=str, nrows=_SAMPLE)
-    return [name for name in numbers if written[name].str.match(r"0\d").any()]
 
 
 def _decoded(raw: bytes) -> tuple[str, str]:

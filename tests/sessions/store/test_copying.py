@@ -15,7 +15,7 @@ from askmeans.sessions.store import backup_store, copy_store, models, open_store
 def rows_of(database):
     """All that is in a database."""
     store = open_store(database)
-    with store._backend.engine.connect() as connection:
+    with store.backend.engine.connect() as connection:
         found = {
             table.name: sorted(map(tuple, connection.execute(select(table))), key=repr)
             for table in models.metadata.sorted_tables
@@ -72,7 +72,7 @@ def test_a_copy_is_of_one_moment_while_others_write(full, postgres_url, tmp_path
     copy_store(full, postgres_url)
     with sessions.open(postgres_url, "main") as session:
         receipts = [session.groups.rename(0, f"name {number}") for number in range(3)]
-        with session._store.write(1) as transaction:  # not committed: not in the copy
+        with session.runtime.store.write(1) as transaction:  # not committed: not in the copy
             transaction.append(NewEvent(kind=EventKind.PAUSE, key="later", annotator="me"))
             copy_store(postgres_url, tmp_path / "copy.db")
     store = open_store(tmp_path / "copy.db")

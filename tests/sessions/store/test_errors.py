@@ -40,13 +40,13 @@ def write_on(session):
 
 def test_a_full_database_is_told_and_the_next_try_works(small, again):
     session, question = small
-    with session._store._backend.engine.connect() as connection:  # the only one in the pool
+    with session.runtime.store.backend.engine.connect() as connection:  # the only one in the pool
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
         connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreFullError, match=r"s\.db must have room .* free some space"):
         write_on(session)
     history = session.history.answers()
-    with session._store._backend.engine.connect() as connection:
+    with session.runtime.store.backend.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count = 1000000")
     receipt = session.tell(question.id, 0.25)
     assert again(session).history.answers() == [*history, receipt]
@@ -293,7 +293,7 @@ def test_a_state_that_was_restored_by_the_database_itself_is_noticed(database_at
         kit.answer(session, 4)
         (question,) = session.ask()
         lost = "DELETE FROM askmeans_events WHERE id > 2"
-        with session._store._backend.engine.begin() as connection:
+        with session.runtime.store.backend.engine.begin() as connection:
             connection.exec_driver_sql(lost)
         for attempt in (lambda: session.tell(question.id, 0), session.check_writable):
             with pytest.raises(StoreMovedError, match="an older state was restored") as refusal:
@@ -320,7 +320,7 @@ def test_connections_made_later_are_to_the_database_that_was_opened(small):
     session, _ = small
     made_anew(Path(session.url))
     another = pytest.raises(StoreMovedError, match="another file at its place")
-    with session._store._backend.engine.connect(), another:  # the one there was
+    with session.runtime.store.backend.engine.connect(), another:  # the one there was
         session.history.answers()  # needs a second one
 
 

@@ -14,7 +14,7 @@ from askmeans.sessions.store.retrying import busy_seconds, retried
 
 def lose_acknowledgement(session):
     """Let the next commit be done, and its confirmation be lost with the connection."""
-    backend = session._store._backend
+    backend = session.runtime.store.backend
     whole = backend.writing
 
     @contextmanager
@@ -33,7 +33,7 @@ def session(make):
 
 
 def events(session):
-    return session._store.events(1)
+    return session.runtime.store.events(1)
 
 
 def test_an_answer_whose_confirmation_was_lost_is_kept_once(session):
@@ -82,7 +82,7 @@ def test_rows_and_imported_answers_come_once_when_their_confirmation_was_lost(se
 def test_a_lease_whose_confirmation_was_lost_is_given_again(session):
     lose_acknowledgement(session)
     (question,) = session.ask()
-    assert [lease.question for lease in session._store.leases(1)[1]] == [question.id]
+    assert [lease.question for lease in session.runtime.store.leases(1)[1]] == [question.id]
 
 
 def test_after_the_patience_the_loss_is_told(session):
@@ -144,6 +144,6 @@ def test_a_server_started_anew_in_the_middle_costs_no_answer_and_doubles_none(
         thread.join()
     assert before < 24  # it was in the middle
     with sessions.open(postgres_url) as session:
-        kept = [(e.id, e.question, e.value) for e in session._store.events(1)]
+        kept = [(e.id, e.question, e.value) for e in session.runtime.store.events(1)]
         assert sorted(kept) == sorted(told)
         assert len({question for _, question, _ in kept}) == len(kept) == 24

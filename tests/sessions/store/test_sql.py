@@ -15,7 +15,7 @@ def test_a_forked_child_uses_connections_of_its_own(database_at):
     session = StoreContract().add(store).id
 
     def pooled():
-        lent = store._backend.engine.raw_connection()
+        lent = store.backend.engine.raw_connection()
         try:
             return lent.dbapi_connection
         finally:
@@ -44,9 +44,9 @@ def test_a_forked_child_uses_connections_of_its_own(database_at):
 def test_more_threads_than_connections_are_told_to_try_again(database_at):
     store = open_store(database_at("s"), make=True)
     session = StoreContract().add(store).id
-    pool = store._backend.engine.pool
+    pool = store.backend.engine.pool
     pool._timeout = 0.01
-    lent = [store._backend.engine.raw_connection() for _ in range(pool.size() + pool._max_overflow)]
+    lent = [store.backend.engine.raw_connection() for _ in range(pool.size() + pool._max_overflow)]
     with pytest.raises(StoreBusyError, match="in use; try again"):
         store.events(session)
     with pytest.raises(StoreBusyError, match="in use; try again"), store.write(session):

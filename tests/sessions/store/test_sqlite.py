@@ -22,7 +22,7 @@ class TestSqlite(StoreContract):
 
 def test_connections_write_ahead_and_sync_fully(tmp_path):
     store = open_store(tmp_path / "s.db", make=True)
-    with store._backend.engine.connect() as connection:
+    with store.backend.engine.connect() as connection:
         pragma = {
             name: connection.exec_driver_sql(f"PRAGMA {name}").scalar()
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")

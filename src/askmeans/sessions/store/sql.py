@@ -93,7 +93,7 @@ class SqlStore:
     def __init__(self, backend: Backend) -> None:
         self.url = backend.url
         self.patience = busy_seconds()
-        self._backend = backend
+        self.backend = backend
         self._pid = os.getpid()
         self._statements = _Statements(backend)
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
@@ -117,7 +117,7 @@ class SqlStore:
                 "config": config,
                 "fingerprint": part.fingerprint,
                 "made_by": made_by,
-                "at": _now(connection, self._backend),
+                "at": _now(connection, self.backend),
             }
             try:
                 done = connection.execute(insert(models.sessions).values(values))
@@ -181,7 +181,7 @@ class SqlStore:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
             found = [_as_invite(row) for row in rows]
-            return (rows[0].now if rows else _now(connection, self._backend)), found
+            return (rows[0].now if rows else _now(connection, self.backend)), found
 
         return self._read(both)
 
@@ -192,11 +192,11 @@ class SqlStore:
 
     def close(self) -> None:
         self._after_fork()
-        _let_go(self._backend, self._pid)
+        _let_go(self.backend, self._pid)
 
     def _within(self, connection: Connection, session: int) -> "SqlTransaction":
         """Statements on one session."""
-        return SqlTransaction(connection, session, self._backend, self._statements)
+        return SqlTransaction(connection, session, self.backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         """What is read; again where the connection was lost."""
@@ -205,8 +205,8 @@ class SqlStore:
             self._after_fork()
             with (
                 as_written(self.url),
-                self._backend.translated(),
-                self._backend.reading.connect() as connection,
+                self.backend.translated(),
+                self.backend.reading.connect() as connection,
             ):
                 return work(connection)
 
@@ -216,13 +216,13 @@ class SqlStore:
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
         """A connection that is the only writer; left well, what was written is in the database."""
         self._after_fork()
-        with self._backend.writing(session, durable=durable) as connection:
+        with self.backend.writing(session, durable=durable) as connection:
             yield connection
 
     def _after_fork(self) -> None:
         """Leave a parent's connections to the parent: they cannot be shared."""
         if self._pid != os.getpid():
-            self._backend.engine.dispose(close=False)
+            self.backend.engine.dispose(close=False)
             self._pid = os.getpid()
 
 
@@ -234,19 +234,19 @@ class SqlTransaction:
     ) -> None:
         self._connection = connection
         self._session = session
-        self._backend = backend
+        self.backend = backend
         self._statements = statements
         self._now: float | None = None
         self.appended: list[Event] = []
 
     def now(self) -> float:
         if self._now is None:
-            self._now = _now(self._connection, self._backend)
+            self._now = _now(self._connection, self.backend)
         return self._now
 
     def events(self, after: int) -> list[Event]:
         told = {"session": self._session, "after": after}
-        with as_written(self._backend.url):
+        with as_written(self.backend.url):
             return self._events(self._connection.execute(_EVENTS, told).all())
 
     @staticmethod
@@ -287,7 +287,7 @@ class SqlTransaction:
         rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
-        with as_written(self._backend.url):
+        with as_written(self.backend.url):
             for row in rows:
                 check(row.question is None or is_number(row.until), f"who holds {row.question}")
         return self._now, [
@@ -332,7 +332,7 @@ class SqlTransaction:
     def invite(self, invite: InviteRecord) -> int:
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
-        statement = self._backend.insert(models.invites).values(session_id=self._session, **values)
+        statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
         self._connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
@@ -364,7 +364,7 @@ class SqlTransaction:
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
-        with as_written(self._backend.url):
+        with as_written(self.backend.url):
             found = [(row.number, _as_question(row)) for row in rows]
             for number, question in found:
                 check_question(number, question)
@@ -398,7 +398,7 @@ class SqlTransaction:
         return numbers, last or 0
 
     def check_room(self) -> None:
-        self._backend.check_room()
+        self.backend.check_room()
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         done = self._connection.execute(
