@@ -133,8 +133,8 @@ class Groups(Sequence[Group]):
             names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
                 return names.get(group)
-            whole = type(group) is not bool and isinstance(group, Integral)
-            return groups.resolve(int(group)) if whole else None
+            is_number = type(group) is not bool and isinstance(group, Integral)
+            return groups.resolve(int(group)) if is_number else None
 
     def number(self, group: int | str, owner: str = "Groups.number") -> int:
         """The number of a group, as `find` has it; refused where there is none.
