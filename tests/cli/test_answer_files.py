@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from askmeans._util.text import as_csv
-from askmeans.cli.answer_files import read_answers
+from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.exceptions import DataError
 
 IDS = st.lists(
@@ -16,7 +16,10 @@ IDS = st.lists(
 
 def answers_in(path, ids, names):
     """The answers in a file."""
-    return [(answer.kind, answer.items, answer.value) for answer in read_answers(path, ids, names)]
+    return [
+        (answer.kind, answer.items, answer.value)
+        for answer in one_per_question(read_answers(path, ids, names), len(names))
+    ]
 
 
 @given(IDS)

@@ -53,7 +53,7 @@ def test_a_row_that_is_no_whole_is_told(values, told):
 def test_three_items_cannot_be_more_alike_than_two_of_them():
     (text,) = said(("ann", (0, 1, 2), None, 1.0), ("bob", (0, 1), None, 0.25))
     assert text == (
-        "plum, cherry and melon are told to be more alike (1) than plum and cherry alone (0.25)."
+        "plum, cherry and melon are rated more alike (1) than plum and cherry alone (0.25)."
     )
 
 

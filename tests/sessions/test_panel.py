@@ -5,7 +5,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
-from askmeans.policy.panel import audit_order
+from askmeans.policy.advisers import audit_order
 
 N, K = 90, 3
 LABELS = np.arange(N) % K
@@ -71,7 +71,7 @@ def test_the_result_is_better_for_a_good_model_and_the_report_says_so(session, t
     assert score.audited >= 8
     assert score.audit_band[0] <= 0.2 <= score.audit_band[1]
     assert score.audit_band[0] <= score.audit_error <= score.audit_band[1]
-    assert {(c.group, c.said) for c in score.confusions} <= {
+    assert {(c.group, c.adviser_group) for c in score.confusions} <= {
         ("ants", "bees"), ("bees", "cats"), ("cats", "ants")
     }  # fmt: skip
     assert 0.0 < report.would_change < 40

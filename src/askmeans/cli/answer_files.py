@@ -15,7 +15,7 @@ import io
 import math
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ from askmeans.tables.exchange import read_labels
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["read_answers", "session_answers"]
+__all__ = ["one_per_question", "read_answers", "session_answers"]
 
 _ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line breaks count
 _SAME = 1e-4  # the difference of two answers that were rounded
@@ -48,13 +48,13 @@ _DEFAULT_NAME = re.compile(r"cluster_\d+|Group [A-Z]+|the group of .*", re.DOTAL
 Value = float | tuple[float, ...]
 
 
-def session_answers(session: "Session", file: Path, *, by_annotator: bool = False) -> list[Answer]:
-    """The answers in a file to a session's questions: of each annotator, or one per question."""
+def session_answers(session: "Session", file: Path) -> list[Answer]:
+    """The answers in a file to a session's questions, one per question and annotator."""
     check_file(file)
     if file.suffix.lower() in (".json", ".parquet", ".pq"):
         return _labels_as_answers(session, file)
     ids = session.rows.ids()[: len(session.rows.base)]
-    return read_answers(file, ids, session.groups.all_names, by_annotator=by_annotator)
+    return read_answers(file, ids, session.groups.all_names)
 
 
 def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
@@ -84,13 +84,8 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     return answers
 
 
-def read_answers(
-    path: Path, ids: Sequence[str], names: Sequence[str], *, by_annotator: bool = False
-) -> list[Answer]:
-    """The answers in a CSV file about these items and clusters.
-
-    One per question and annotator, or one per question that combines those of several annotators.
-    """
+def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[Answer]:
+    """The answers in a CSV file about these items and clusters, one per question and annotator."""
     reader = _Reader(path=path, rows={name: row for row, name in enumerate(ids)}, names=names)
     kinds = list(KINDS)
     answers: dict[Question, dict[str, Value]] = {}
@@ -109,16 +104,21 @@ def read_answers(
             message = f"{path}, line {line}: {new} replaces {old}, to the same question."
             warnings.warn(message, AskmeansWarning, stacklevel=2)
         answers[question] = values
-    listed = sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
-    if by_annotator:
-        return [
-            Answer(round=0, **question._asdict(), value=value, annotator=annotator or ME)
-            for question, values in listed
-            for annotator, value in values.items()
-        ]
     return [
-        Answer(round=0, **question._asdict(), value=combined(values.values(), len(names)))
-        for question, values in listed
+        Answer(round=0, **question._asdict(), value=value, annotator=annotator or ME)
+        for question, values in sorted(answers.items(), key=lambda each: kinds.index(each[0].kind))
+        for annotator, value in values.items()
+    ]
+
+
+def one_per_question(answers: Iterable[Answer], n_clusters: int) -> list[Answer]:
+    """Answers without annotators: the median of several people's, of shares the mean."""
+    values: dict[Question, list[Value]] = {}
+    for answer in answers:
+        values.setdefault(answer.question, []).append(answer.value)
+    return [
+        Answer(round=0, **question._asdict(), value=combined(each, n_clusters))
+        for question, each in values.items()
     ]
 
 

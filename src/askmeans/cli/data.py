@@ -70,7 +70,7 @@ def import_(
     from askmeans.cli.answer_files import session_answers
 
     with options.open() as session:
-        answers = session_answers(session, file, by_annotator=True)
+        answers = session_answers(session, file)
         report = session.import_answers(answers)
         lines = [f"{report.new} answers imported, {report.existing} were there already."]
         if report.conflicting:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans import sessions
-from askmeans.cli.answer_files import read_answers
+from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, plain
 from askmeans.cli.questions import Conversation
@@ -25,7 +25,7 @@ from askmeans.oracles import CallbackOracle, ConsoleOracle, RememberingOracle, T
 from askmeans.oracles.console import Terminal
 from askmeans.paper import Plan
 from askmeans.policy import Policy
-from askmeans.queries import ME, Answers
+from askmeans.queries import ME, Answer, Answers
 from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import strongest_items
@@ -55,6 +55,11 @@ class Job:
     def file(self, ending: str) -> Path:
         """A file beside the data, or where --out says."""
         return Path(f"{self.options.out or self.options.data.with_suffix('')}.{ending}")
+
+    def known_answers(self) -> list[Answer]:
+        """The answers of --answers."""
+        path = self.options.answers
+        return [] if path is None else read_answers(path, self.items.ids, self.names)
 
     def summary(self, **values: Any) -> dict[str, Any]:
         """What every summary has, and these values."""
@@ -123,8 +128,7 @@ def _unsupervised(job: Job) -> Floats:
 
 def _by_session(job: Job) -> Outcome:
     """A fit with a person, who answers in a session beside the data; it goes on with an old one."""
-    budget, answers = job.options.questions.budget, job.options.answers
-    known = [] if answers is None else read_answers(answers, job.items.ids, job.names)
+    budget, known = job.options.questions.budget, job.known_answers()
     with _opened(job) as session:
         if known:
             session.import_answers(known)
@@ -183,8 +187,7 @@ def _by_run(job: Job) -> Outcome:
 
     A person's answers are kept in a file, and the plan is run again over them.
     """
-    answers = job.options.answers
-    known = [] if answers is None else read_answers(answers, job.items.ids, job.names)
+    known = one_per_question(job.known_answers(), job.spec.n_clusters)
     ledger, failure = Answers.of(known, job.spec.n_clusters).ledger(), None
     if job.truth is None:
         memory = RememberingOracle(

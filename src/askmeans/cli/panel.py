@@ -293,7 +293,9 @@ def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
             f"({low:.2f} to {high:.2f} with 95 % confidence)"
         )
     if score.confusions:
-        listed = ", ".join(f"{c.said} for {c.group} ({c.items})" for c in score.confusions[:3])
+        listed = ", ".join(
+            f"{c.adviser_group} for {c.group} ({c.items})" for c in score.confusions[:3]
+        )
         yield f"  answers {listed}"
 
 

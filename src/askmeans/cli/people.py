@@ -177,10 +177,15 @@ def gold(
     ] = None,
 ) -> None:
     """Add questions with known answers, unmarked, and show how people answered them."""
-    from askmeans.cli.answer_files import session_answers
+    from askmeans.cli.answer_files import one_per_question, session_answers
 
     with options.open() as session:
-        report = None if file is None else session.people.add_gold(session_answers(session, file))
+        report = None
+        if file is not None:
+            answers = one_per_question(
+                session_answers(session, file), len(session.groups.all_names)
+            )
+            report = session.people.add_gold(answers)
         if feedback is not None:
             session.settings.set_option("gold_feedback", feedback)
         scores = session.people.gold_report()

@@ -1,7 +1,7 @@
 """Advisers: language models and other classifiers, whose answers people's answers weigh.
 
 An adviser's answers are in the log, neither asked nor counted. The policy weighs them by how they
-agree with people's (`askmeans.policy.panel`). A share of people's questions is about random items:
+agree with people's (`askmeans.policy.advisers`). A share of people's questions is about random items:
 these show without bias how often an adviser is wrong.
 """
 
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
+from askmeans.policy.advisers import Adviser, audit_order
 from askmeans.policy.belief import Belief
-from askmeans.policy.panel import Weighed, audit_order
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
@@ -32,27 +32,27 @@ __all__ = ["AdviserReport", "AdviserScore", "Advisers", "Confusion", "audited"]
 Floats = NDArray[np.float64]
 
 _IN_AN_EVENT = 50  # items that one event of the log is about
-_LISTED = 10  # items to check, and confusions, that are told
-_REST = 0.05  # of a row, up to which it is told as a whole
+_LISTED = 10  # items to check, and confusions, that are listed
+_REST = 0.05  # of a row, up to which it counts as complete
 _SURE = 1.96  # standard deviations that hold 95 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """A mistake that a model makes.
+    """A mistake that an adviser makes.
 
     Parameters
     ----------
     group : str
         Where people put the items.
-    said : str
-        Where the model puts them; "none" for none of the groups.
+    adviser_group : str
+        Where the adviser puts them; "none" for none of the groups.
     items : int
         How many items.
     """
 
     group: str
-    said: str
+    adviser_group: str
     items: int
 
 
@@ -115,7 +115,7 @@ class AdviserReport:
         About how many items people would put elsewhere, were they asked about all: the expected
         number of wrong items. None before a person has answered.
     to_check : tuple of int
-        Rows that are most doubtful, and that people have not answered.
+        Rows that are most uncertain, and that people have not answered.
     audit_share : float
         Part of people's questions that is about random items.
     notes : tuple of str
@@ -133,27 +133,27 @@ class AdviserReport:
 
 
 def _score_of(
-    model: Weighed | None,
-    said: Mapping[int, Row | None],
+    model: Adviser | None,
+    answers: Mapping[int, Row | None],
     belief: Belief,
     order: list[int],
     names: list[str],
     decides: float,
 ) -> AdviserScore:
     """What a model's answers are worth; None for one that could not say anything."""
-    silent = sum(shares is None for shares in said.values())
+    silent = sum(shares is None for shares in answers.values())
     if model is None:
         return AdviserScore(
             answers=0, unsure=silent, together=0, agreement=None, weight=0.0, decides=0.0,
             audited=0, audit_error=None, audit_band=None, confusions=(),
         )  # fmt: skip
-    people = _rows_told(belief)
-    answered = set(model.answers.items.tolist())
+    people = _known_rows(belief)
+    answered = set(model.advice.items.tolist())
     audit = audited(belief, (row for row in order if row in answered))
-    errors = [_apart(model, people[row], row) for row in audit]
+    errors = [_difference(model, people[row], row) for row in audit]
     mean = sum(errors) / len(errors) if errors else None
     return AdviserScore(
-        answers=len(model.answers.items),
+        answers=len(model.advice.items),
         unsure=silent,
         together=model.n_together,
         agreement=model.agreement,
@@ -166,47 +166,48 @@ def _score_of(
     )
 
 
-def _rows_told(belief: Belief) -> dict[int, Floats]:
-    """What people said of items, where next to nothing is left of a row; "none of these" last."""
-    whole = belief.told.is_known & (belief.told.left <= _REST)
-    told = np.nan_to_num(belief.told.values[:, : belief.n_clusters], nan=0.0)
-    rest = np.clip(1.0 - told.sum(axis=1, keepdims=True), 0.0, 1.0)
-    rows = np.hstack([told, rest])[whole]
-    return dict(zip(belief.told.items[whole].tolist(), rows, strict=True))
+def _known_rows(belief: Belief) -> dict[int, Floats]:
+    """People's answers by item, where (almost) the whole row is known; "none of these" last."""
+    is_complete = belief.evidence.is_known & (belief.evidence.left <= _REST)
+    shares = np.nan_to_num(belief.evidence.values[:, : belief.n_clusters], nan=0.0)
+    rest = np.clip(1.0 - shares.sum(axis=1, keepdims=True), 0.0, 1.0)
+    rows = np.hstack([shares, rest])[is_complete]
+    return dict(zip(belief.evidence.items[is_complete].tolist(), rows, strict=True))
 
 
 def audited(belief: Belief, order: Iterable[int]) -> list[int]:
     """Random items that people answered: the order's first, up to one that nobody was asked about.
 
     A prefix of a random order is a random sample, for whatever reason its items were asked about.
-    Those of which people could not say anything are passed over: they tell nothing of a model.
+    Those of which people could not say anything are passed over: they say nothing about an adviser.
     """
-    told = _rows_told(belief)
-    silent = set(belief.told.items[~belief.told.is_known].tolist())
-    reached = takewhile(lambda row: row in told or row in silent, order)
-    return [row for row in reached if row in told]
+    known = _known_rows(belief)
+    silent = set(belief.evidence.items[~belief.evidence.is_known].tolist())
+    reached = takewhile(lambda row: row in known or row in silent, order)
+    return [row for row in reached if row in known]
 
 
-def _apart(model: Weighed, people: Floats, row: int) -> float:
+def _difference(model: Adviser, people: Floats, row: int) -> float:
     """How far a model is from people on an item."""
-    _, says = model.answers.of(np.array([row], dtype=np.intp))
-    return 0.5 * float(np.abs(says[0] - people).sum())
+    _, shares = model.advice.of(np.array([row], dtype=np.intp))
+    return 0.5 * float(np.abs(shares[0] - people).sum())
 
 
 def _confusions(
-    model: Weighed, people: Mapping[int, Floats], names: list[str]
+    model: Adviser, people: Mapping[int, Floats], names: list[str]
 ) -> tuple[Confusion, ...]:
     """What a model mistakes for what."""
     items = np.array(sorted(people), dtype=np.intp)
-    known, says = model.answers.of(items)
+    known, shares = model.advice.of(items)
     pairs = Counter(
-        (int(people[int(row)].argmax()), int(said.argmax()))
-        for row, said in zip(items[known], says, strict=True)
+        (int(people[int(row)].argmax()), int(row_shares.argmax()))
+        for row, row_shares in zip(items[known], shares, strict=True)
     )
     wrong = [(count, pair) for pair, count in pairs.items() if pair[0] != pair[1]]
+    wrong.sort(key=lambda each: (-each[0], each[1]))
     return tuple(
-        Confusion(group=names[is_], said=names[said], items=count)
-        for count, (is_, said) in sorted(wrong, key=lambda each: (-each[0], each[1]))[:_LISTED]
+        Confusion(group=names[by_people], adviser_group=names[by_adviser], items=count)
+        for count, (by_people, by_adviser) in wrong[:_LISTED]
     )
 
 
@@ -223,13 +224,13 @@ def _moved(U: Floats, without: Floats) -> float:
     return float((U.argmax(axis=1) != without.argmax(axis=1)).mean())
 
 
-def _doubtful(belief: Belief) -> tuple[int, ...]:
-    """Rows of the pool that are most doubtful, without those that people answered."""
+def _most_uncertain(belief: Belief) -> tuple[int, ...]:
+    """Rows of the pool that are most uncertain, without those that people answered."""
     if belief.stack is None:
         return ()
     order = np.argsort(-belief.stack.uncertainty, kind="stable")
-    asked = set(belief.asked.tolist())
-    rows = [int(belief.pool.rows[place]) for place in order if place not in asked]
+    answered = set(belief.places.tolist())
+    rows = [int(belief.pool.rows[place]) for place in order if place not in answered]
     return tuple(rows[:_LISTED])
 
 
@@ -284,7 +285,7 @@ class Advisers:
                     f"The 'answers' parameter of {owner} must be about rows below {n_rows}. "
                     f"Got {row!r:.40} instead."
                 )
-            shares = None if value is None else groups.told_row(value, names)
+            shares = None if value is None else groups.row_from(value, names)
             if shares is not None and any(map(math.isnan, shares)):
                 raise AnswerError(f"A row must be whole, or None. Got {value!r:.60} instead.")
             rows.append((int(row), None if shares is None else groups.row_by_number(shares)))
@@ -344,7 +345,7 @@ class Advisers:
         belief = policy.belief()
         U, names = result.memberships, list(result.group_names)
         order = audit_order(n, policy.settings.seed)
-        weighed = {model.answers.name: model for model in belief.panel.models}
+        weighed = {model.advice.name: model for model in belief.advisers.members}
         scores = {
             name.removeprefix(MODEL): _score_of(
                 weighed.get(name), answers[name], belief, order, names,
@@ -354,13 +355,13 @@ class Advisers:
         }  # fmt: skip
         return AdviserReport(
             items=n,
-            people=belief.n_told,
+            people=belief.n_answered,
             advisers=scores,
             decided_by_advisers=_moved(U, policy.memberships_without(set(answers))),
             would_change=result.expected_wrong,
-            to_check=_doubtful(belief),
+            to_check=_most_uncertain(belief),
             audit_share=share,
-            notes=tuple(belief.panel.notes()),
+            notes=tuple(belief.advisers.notes()),
         )
 
     def audit_order(self) -> list[int]:

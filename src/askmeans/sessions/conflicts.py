@@ -1,4 +1,4 @@
-"""Answers of a session that cannot all be true: found by one rule, said in one way.
+"""Answers of a session that cannot all be true: by one rule, in one wording.
 
 The rule is `askmeans.contradictions.find_contradictions`. People round to the points of a scale, so
 what rounding alone explains is no contradiction.
@@ -16,7 +16,7 @@ from askmeans.sessions.reports import Question, Receipt
 __all__ = ["Conflict", "describe", "find_conflicts"]
 
 _POINTS = 5  # of the scale that people get where the session names none
-_TRIPLET = "{} are told to be more alike ({}) than {} alone ({})."
+_TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
 
 Label = Callable[[int], str]
 Say = Callable[[float], str]
@@ -46,19 +46,19 @@ def find_conflicts(
     noise: float | None,
 ) -> tuple[Conflict, ...]:
     """Answers that contradict each other, the worst first; `noise` is what a fit found."""
-    told = [receipt for receipt in receipts if receipt.kind != "skip" and receipt.value is not None]
-    asked = [question_of(receipt.question) for receipt in told if receipt.question is not None]
-    history = [_as_answer(*pair) for pair in zip(asked, told, strict=True)]
+    answers = [each for each in receipts if each.kind != "skip" and each.value is not None]
+    questions = [question_of(each.question) for each in answers if each.question is not None]
+    history = [_as_answer(*pair) for pair in zip(questions, answers, strict=True)]
     if noise is None:
         noise = rounding_noise(levels or _POINTS)
     return tuple(
         Conflict(
-            kind=found.kind,
-            questions=tuple(asked[place] for place in found.answers),
-            answers=tuple(told[place] for place in found.answers),
-            excess=found.excess,
+            kind=each.kind,
+            questions=tuple(questions[place] for place in each.answers),
+            answers=tuple(answers[place] for place in each.answers),
+            excess=each.excess,
         )
-        for found in find_contradictions(history, n_clusters, noise=noise)
+        for each in find_contradictions(history, n_clusters, noise=noise)
     )
 
 
@@ -74,12 +74,12 @@ def describe(
     names = _listed([label(row) for row in question.items])
     if question.cluster is not None:
         names += f" in {cluster_names[question.cluster]}"
-    said = ", ".join(
+    texts = ", ".join(
         f"{receipt.annotator} “{_text(receipt.value, cluster_names, say)}”"
         for receipt in conflict.answers
     )
     several = len({receipt.annotator for receipt in conflict.answers}) > 1
-    return f"{names}: {'people disagree' if several else 'answered in two ways'} ({said})."
+    return f"{names}: {'people disagree' if several else 'answered in two ways'} ({texts})."
 
 
 def _text(value: float | tuple[float, ...] | None, names: Sequence[str], say: Say) -> str:
@@ -107,13 +107,13 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
 
 def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
     """Three items that are more alike than two of them."""
-    told: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    texts: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
         assert isinstance(receipt.value, float)
-        told[question.items].append(say(receipt.value))
-    three, two = sorted(told, key=len, reverse=True)[:2]
+        texts[question.items].append(say(receipt.value))
+    three, two = sorted(texts, key=len, reverse=True)[:2]
     names = [_listed([label(row) for row in items]) for items in (three, two)]
-    values = [" or ".join(dict.fromkeys(told[items])) for items in (three, two)]
+    values = [" or ".join(dict.fromkeys(texts[items])) for items in (three, two)]
     return _TRIPLET.format(names[0], values[0], names[1], values[1])
 
 

@@ -90,19 +90,19 @@ class Display:
             label = shortened(Path(image).stem)
         else:
             brief = (f"{v:.4g}" if isinstance(v, float) else str(v) for v in fields.values())
-            told = zip(fields, brief, strict=True)
-            label = shortened(", ".join(f"{name} = {value}" for name, value in told))
+            pairs = zip(fields, brief, strict=True)
+            label = shortened(", ".join(f"{name} = {value}" for name, value in pairs))
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
 
     def image_file(self, place: int) -> Path | None:
         """The file of an item's image; None where none that a page can show is in the folder."""
         if self.image is None or self.folder is None or self.rows is None:
             return None
-        told = _word(self.rows[place][self.columns.index(self.image)])
+        name = _word(self.rows[place][self.columns.index(self.image)])
         root = Path(self.folder).resolve()
-        if not told or "\0" in told:
+        if not name or "\0" in name:
             return None
-        path = (root / told).resolve()  # follows links, so that none leads out
+        path = (root / name).resolve()  # follows links, so that none leads out
         inside = path.is_relative_to(root) and path.suffix.lower() in IMAGE_TYPES
         return path if inside and path.is_file() else None
 
@@ -182,20 +182,20 @@ def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> 
     """
     own = clustering.memberships.argmax(axis=1)
     distances = lloyd.distances(X, clustering.centers).astype(np.float64)
-    found = []
+    exemplars = []
     for j, column in enumerate(distances.T):
         order = np.lexsort((column, own != j))[: _TWINS * n]
         features = [np.asarray(X[row]).tobytes() for row in order]
         twin = np.array([same in features[:place] for place, same in enumerate(features)])
-        found.append(order[np.lexsort((twin, own[order] != j))][:n].tolist())
-    return found
+        exemplars.append(order[np.lexsort((twin, own[order] != j))][:n].tolist())
+    return exemplars
 
 
-def unique_names(given: Mapping[int, str], n_clusters: int) -> list[str]:
-    """Names as given, "Group A" and so on for the others; all different, and none is "id"."""
+def unique_names(known: Mapping[int, str], n_clusters: int) -> list[str]:
+    """Known names, "Group A" and so on for the others; all different, and none is "id"."""
     names: dict[int, str] = {}
     taken = {RESERVED}
-    for j, name in sorted(given.items()):  # an old database may have the same name twice
+    for j, name in sorted(known.items()):  # an old database may have the same name twice
         counted = (f"{name} ({count})" for count in itertools.count(2))
         names[j] = next(each for each in itertools.chain([name], counted) if each not in taken)
         taken.add(names[j])

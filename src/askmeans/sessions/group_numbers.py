@@ -5,7 +5,7 @@ Rules of this file:
   whose adding was taken back, is gone, and its number is not given again. The columns of a result
   are the living groups.
 - A row of shares has one number for each group there was when it was given. What it says of groups
-  that came later, and what is asked again, `askmeans.policy.regrouped` has.
+  that came later, and what is asked again, `askmeans.policy.growing` has.
 """
 
 import math
@@ -18,7 +18,7 @@ import numpy as np
 
 from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
-from askmeans.policy.regrouped import filled, without_replaced
+from askmeans.policy.growing import filled, without_replaced
 from askmeans.queries import Answer, Answers, GroupQueries, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
@@ -89,19 +89,19 @@ class GroupNumbers:
         row = filled(row, self.n)
         return tuple(math.fsum(row[j] for j in self.members(group)) for group in self.living)
 
-    def told_row(self, value: Any, names: Sequence[str]) -> Row:
-        """The row by the columns of now that somebody told, as `shares.as_row` has it."""
+    def row_from(self, value: Any, names: Sequence[str]) -> Row:
+        """An answer as a row of shares by the columns of now; `values.as_row` says what is one."""
         if isinstance(value, Integral | str):
             value = {value: 1.0}
         if isinstance(value, Mapping):
             shares: dict[Any, Any] = {}
             for group, share in value.items():
-                column = self._told(group, names)
+                column = self._column_or_name(group, names)
                 shares[column] = share + shares[column] if column in shares else share
             value = shares
         return as_row(value, len(self.living), names)
 
-    def _told(self, group: Any, names: Sequence[str]) -> Any:
+    def _column_or_name(self, group: Any, names: Sequence[str]) -> Any:
         """The column of a group that goes by its number; a name stays one."""
         number = group
         if isinstance(group, str):
@@ -119,10 +119,10 @@ class GroupNumbers:
 
     def row_by_number(self, row: Row) -> Row:
         """A row of the columns of now by the groups' numbers."""
-        found = [0.0] * self.n
+        shares = [0.0] * self.n
         for group, share in zip(self.living, row, strict=True):
-            found[group] = share
-        return tuple(found)
+            shares[group] = share
+        return tuple(shares)
 
 
 def as_evidence(
@@ -131,7 +131,7 @@ def as_evidence(
     """Answers as the groups of now see them, in their order."""
     plain = groups.is_plain
     silent = (math.nan,) * len(groups.living)
-    found = []
+    answers = []
     for event in events:
         question = question_of(event.asked)
         answer = Answer(
@@ -145,21 +145,21 @@ def as_evidence(
             if column is None:
                 continue  # of a group that is gone
             answer = replace(answer, cluster=column)
-        found.append(answer)
-    return without_replaced(found)
+        answers.append(answer)
+    return without_replaced(answers)
 
 
 def with_models(
-    answers: Answers, said: Mapping[str, Mapping[int, Row | None]], groups: GroupNumbers
+    answers: Answers, advice: Mapping[str, Mapping[int, Row | None]], groups: GroupNumbers
 ) -> Answers:
-    """The answers, and before them what language models say of items, by the groups of now."""
+    """The answers, and before them what advisers say of items, by the groups of now."""
     batches = []
-    for name, rows in said.items():
-        told = {row: groups.row_now(shares) for row, shares in rows.items() if shares is not None}
-        if told:
-            queries = GroupQueries(list(told), len(groups.living))
-            values = np.array(list(told.values()), dtype=np.float64)
-            names = (name,) * len(told)
+    for name, rows in advice.items():
+        known = {row: groups.row_now(shares) for row, shares in rows.items() if shares is not None}
+        if known:
+            queries = GroupQueries(list(known), len(groups.living))
+            values = np.array(list(known.values()), dtype=np.float64)
+            names = (name,) * len(known)
             batches.append(AnswerBatch(round=0, queries=queries, values=values, annotators=names))
     return Answers([*batches, *answers.batches]) if batches else answers
 
@@ -175,7 +175,7 @@ def _value(event: Event, question: Question, groups: GroupNumbers, silent: Row) 
 
 def as_shares(value: Any, groups: GroupNumbers, names: list[str], levels: int | None) -> Value:
     """A row of shares by the groups' numbers."""
-    row = groups.told_row(value, names)
+    row = groups.row_from(value, names)
     if any(map(math.isnan, row)):
         raise AnswerError(
             "An answer to a group question must be a group or shares, () for none of these. "

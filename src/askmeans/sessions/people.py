@@ -146,8 +146,8 @@ class People:
         Returns
         -------
         str
-            The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. It is told here
-            only; the database keeps its digest.
+            The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. The database
+            keeps its digest only.
 
         Examples
         --------
@@ -255,7 +255,7 @@ class People:
         Parameters
         ----------
         token : str
-            As `invite` told it.
+            As `invite` returned it.
 
         Returns
         -------
@@ -265,10 +265,10 @@ class People:
         if not _TOKEN.fullmatch(token):
             return None
         store, session = self._runtime.store, self._runtime.record.id
-        now, found = store.invites(session, _digest(token))
-        if not found or _as_invite(found[0], now).state != "valid":
+        now, records = store.invites(session, _digest(token))
+        if not records or _as_invite(records[0], now).state != "valid":
             return None
-        invite = found[0]
+        invite = records[0]
         if (invite.used is None or now - invite.used > _USED) and _noting.acquire(blocking=False):
             try:
                 with suppress(StoreError), store.write(session, durable=False) as transaction:
@@ -538,7 +538,7 @@ class People:
             taken |= {name for each in invites for name in (each.name, each.made_by)}
             new = _pseudonym(name, pseudonym, taken)
             transaction.replace_annotator(name, new)
-            by = new if who == name else who  # that it was done is told, not the name
+            by = new if who == name else who  # the event says that it was done, not the name
             return [NewEvent(kind=EventKind.PSEUDONYM, text=new, annotator=by)]
 
         return self._assignment.append(replaced).text or ""

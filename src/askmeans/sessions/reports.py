@@ -382,7 +382,7 @@ class Status:
     @property
     def holders(self) -> tuple[str, ...]:
         """Who has which questions and how long, in words: one for each person."""
-        told = []
+        holders = []
         for name in dict.fromkeys(each.annotator for each in self.holding):
             theirs = [each for each in self.holding if each.annotator == name]
             numbers = [str(each.question) for each in theirs[:_NAMED]]
@@ -391,8 +391,8 @@ class Status:
                 what += f" and {len(theirs) - _NAMED} more"
             seconds = math.ceil(max(each.seconds for each in theirs))
             time = f"{seconds} s" if seconds < 100 else f"{math.ceil(seconds / 60)} min"
-            told.append(f"{name} has {what}, for up to {time} more")
-        return tuple(told)
+            holders.append(f"{name} has {what}, for up to {time} more")
+        return tuple(holders)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

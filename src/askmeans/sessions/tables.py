@@ -169,9 +169,9 @@ def stored_answers(url: str | Path, name: str | None) -> Table:
         questions, state = dict(store.questions(record.id)), State()
         with as_written(store.url):
             state.fold(store.events(record.id))
-        given = dict(enumerate(config.cluster_names or ())) | state.names
+        known = dict(enumerate(config.cluster_names or ())) | state.names
         return _answers_table(
-            ids, unique_names(given, config.n_clusters),
+            ids, unique_names(known, config.n_clusters),
             ((Question(id=event.asked, **questions[event.asked]._asdict()),
               receipt_of(event, state)) for event in state.given_by()),
         )  # fmt: skip

@@ -24,9 +24,7 @@ _IN_LINE = 4  # fields of an example in a line
 _EXAMPLES = 3  # of a group, on its tile
 _KEYS = 9  # groups that have a key of their own
 _PRACTICE = 3  # cards to practise on
-_TO_PRACTISE = (
-    5  # examples of a group, the last of which is practised on: the first are on its tile
-)
+_TO_PRACTISE = 5  # examples of a group, the last of which is practised on: others are on its tile
 _N_POINTS = 5
 _MOST_BUTTONS = 9  # one for each key from 1 to 9
 _WORDS = {
