@@ -15,7 +15,7 @@ def test_a_log_is_listed_and_a_name_replaced(askmeans, tmp_path):
     assert "Ada  (python on " in listed[1]
     assert listed[1].endswith("answer question 1 Group A:0.75 (taken back)")
     assert "Ada  (command line on " in listed[2]
-    assert listed[2].endswith("undo question 1 of 1")
+    assert listed[2].endswith("undo question 1 event 1")
     said = askmeans("pseudonym", path, "Ada", "--as", "A.", cwd=tmp_path).stdout
     assert "Called A. from now on" in said
     records = json.loads(askmeans("audit", path, "--json", cwd=tmp_path).stdout)["events"]

@@ -210,7 +210,7 @@ def what_is_kept_up_is_what_the_log_says(session):
     runtime, state = session.runtime, session.runtime.state
     counted = {
         name: {**Counter(str(event.kind) for event in stack), "late": sum(e.late for e in stack)}
-        for name, stack in ((name, state.given_by(name)) for name in session.status().annotators)
+        for name, stack in ((name, state.replies(name)) for name in session.status().annotators)
     }
     assert session.status().annotators == counted
     gold = {runtime.question(number).items[0] for number in state.gold}

@@ -79,7 +79,7 @@ def test_status_tells_who_holds_what_and_how_long(make, again):
 
 def test_a_lease_can_be_short_and_is_renewed_as_long_as_it_is_held(make, again, end_leases):
     session = make()
-    (question, *_) = session.ask_row(annotator="ann", lease_seconds=5.0)
+    (question, *_) = session.ask(annotator="ann", lease_seconds=5.0)
 
     def left():
         return {round(each.seconds) for each in session.status().holding}
@@ -96,7 +96,7 @@ def test_a_lease_can_be_short_and_is_renewed_as_long_as_it_is_held(make, again, 
     assert session.ask(annotator="bob") == [question]
     session.renew(annotator="ann")  # too late: it is bob's
     assert {each.annotator for each in session.status().holding} == {"bob"}
-    for call in (session.ask_row, session.renew):
+    for call in (session.ask, session.renew):
         with pytest.raises(ParameterError, match="'lease_seconds'"):
             call(lease_seconds=0)
 

@@ -53,7 +53,7 @@ def test_every_event_tells_who_when_and_from_which_client(session):
 def test_what_was_taken_back_stays_in_the_log(session):
     kinds = [(r.kind, r.undone) for r in session.history.audit() if r.annotator == "Bo"]
     assert kinds == [("answer", False), ("answer", True), ("undo", False), ("skip", False)]
-    assert [r.value for r in session.history.audit()][1] == 0.25
+    assert session.history.audit()[1].value == 0.25
 
 
 def test_a_pseudonym_replaces_a_name_in_log_leases_and_exports_and_is_an_event(session):
@@ -63,7 +63,7 @@ def test_a_pseudonym_replaces_a_name_in_log_leases_and_exports_and_is_an_event(s
         assert session.people.pseudonymize("Ada Lovelace", annotator="owner") == "person 1"
         assert "Lovelace" not in raw(session)
         last = session.history.audit()[-1]
-        assert (last.kind, last.annotator, last.text) == ("pseudonym", "owner", "person 1")
+        assert (last.kind, last.annotator, last.pseudonym) == ("pseudonym", "owner", "person 1")
         for seen in (session, other):  # another process learns of it, too
             assert len(seen.history.audit()) == len(history) + 5
             assert [r.annotator for r in seen.history.answers()].count("person 1") == 2

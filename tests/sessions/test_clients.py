@@ -14,7 +14,7 @@ import clients
 from last_bits import same_but_for_rounding
 
 from askmeans import sessions
-from askmeans.sessions.log import EventKind
+from askmeans.sessions.events import Answer
 from askmeans.sessions.store import open_store
 
 LONG = bool(os.environ.get("ASKMEANS_SOAK"))
@@ -37,7 +37,7 @@ def run(*arguments):
 def answers_in(database):
     """Question and value of every answer in the log, as it is on disk."""
     store = open_store(database)
-    found = [(e.question, e.value) for e in store.events(1) if e.kind is EventKind.ANSWER]
+    found = [(e.question, e.value) for e in store.events(1) if isinstance(e, Answer)]
     store.close()
     return found
 

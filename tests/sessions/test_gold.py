@@ -145,24 +145,6 @@ def test_a_gold_question_looks_like_any_other(session):
     assert sum(row in KNOWN for row in answer(session, 2 * GOLD_EVERY)[0]) <= 2
 
 
-def test_a_gold_item_is_asked_about_as_a_row_where_others_are(make):
-    session = make(ask="membership", cluster_names=NAMES)
-    known = [
-        Answer(round=0, kind="membership", items=(row,), cluster=j, repeat=0, value=float(j == 0))
-        for row in (7, 8) for j in range(3)
-    ]  # fmt: skip
-    session.people.add_gold(known)
-    sizes = {}
-    for _ in range(12):
-        row = session.ask_row(annotator="Ada")
-        assert len({question.items for question in row}) == 1
-        sizes[row[0].items[0]] = len(row)
-        for question in row:
-            session.tell(question.id, 0.25, annotator="Ada")
-    assert sizes.keys() & {7, 8}
-    assert {sizes[row] for row in sizes.keys() & {7, 8}} == {3}
-
-
 @pytest.mark.parametrize("ask", ["group", "membership"])
 def test_what_is_asked_as_gold_is_no_example_of_its_group_unless_the_owner_pins_it(make, ask):
     session = make(ask=ask, cluster_names=NAMES)

@@ -152,12 +152,12 @@ def test_inviting_and_revoking_are_events_of_who_did_it_from_where_without_the_n
     with sessions.from_client("page from 10.0.0.7"):
         session.people.invite("Ada", role="owner", annotator="Bo")
         session.people.revoke("Ada", annotator="Cy")
-    told = [(e.kind, e.annotator, e.client, e.target, e.text) for e in session.history.audit()]
     number = session.people.invites()[0].number
-    assert told == [
-        ("invite", "Bo", "page from 10.0.0.7", number, "owner"),
-        ("revoke", "Cy", "page from 10.0.0.7", number, None),
+    assert [(e.kind, e.annotator, e.client, e.invite) for e in session.history.audit()] == [
+        ("invite", "Bo", "page from 10.0.0.7", number),
+        ("revoke", "Cy", "page from 10.0.0.7", number),
     ]
+    assert session.history.audit()[0].role == "owner"
     with pytest.raises(SessionError):
         session.people.revoke("Ada")  # refused: nothing is told
     assert len(session.history.audit()) == 2

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from askmeans.exceptions import AnswerError, KeyConflictError, ParameterError, SessionError
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.queries import Question
+from askmeans.sessions.events import Answer
 from askmeans.sessions.group_numbers import GroupNumbers, as_evidence
-from askmeans.sessions.log import Event, EventKind
 
 NAMES = ["small", "middle"]
 LABELS = np.repeat([0, 1, 2], 8)
@@ -62,10 +62,7 @@ def test_merged_shares_are_one_share():
 
 
 def event(number, value, question=1, annotator="me"):
-    return Event(
-        id=number, at=0.0, kind=EventKind.ANSWER, key=str(number), annotator=annotator,
-        question=question, value=value,
-    )  # fmt: skip
+    return Answer(id=number, key=str(number), annotator=annotator, question=question, value=value)
 
 
 def test_what_was_asked_again_takes_the_place_of_none_of_these():

@@ -288,13 +288,15 @@ def test_a_session_of_a_version_with_other_parameters_goes_on(make, again, kit):
 def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
     session = make()
     (question,) = session.ask()
-    give = State._give
+    fold = State.fold
 
-    def interrupted(*_):
-        monkeypatch.setattr(State, "_give", give)
-        raise KeyboardInterrupt
+    def interrupted(state, events):
+        if events:
+            monkeypatch.setattr(State, "fold", fold)
+            raise KeyboardInterrupt
+        fold(state, events)
 
-    monkeypatch.setattr(State, "_give", interrupted)
+    monkeypatch.setattr(State, "fold", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.tell(question.id, 0.5)
     assert [receipt.value for receipt in session.history.answers()] == [0.5]

@@ -84,6 +84,7 @@ def tell(
     """Answer a question by its number; the answer is on disk when this returns."""
     from askmeans._util.checks import check_name
     from askmeans.cli.questions import answer_text, is_unsure, parse_value, typed_number
+    from askmeans.sessions.events import as_dict
 
     check_name(annotator, "annotator", "askmeans tell")
     who: dict[str, Any] = {"annotator": annotator, "key": key}
@@ -105,7 +106,8 @@ def tell(
         )
         late = " (late)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
-        options.show(session, receipt, f"Kept: {what} to question {receipt.question}{late}{again}.")
+        line = f"Kept: {what} to question {receipt.question}{late}{again}."
+        options.show(session, as_dict(receipt), line)
 
 
 @command

@@ -5,7 +5,6 @@ agree with people's (`askmeans.policy.advisers`). A share of people's questions 
 these show without bias how often an adviser is wrong.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,7 +22,8 @@ from askmeans.policy.belief import Belief
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Advice
+from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
 
@@ -239,7 +239,7 @@ class Advisers:
 
     Parameters
     ----------
-    runtime, assignment, results : internal
+    runtime, moves, assignment, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -251,8 +251,11 @@ class Advisers:
     0
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+    def __init__(
+        self, runtime: Runtime, moves: Moves, assignment: Assignment, results: Results
+    ) -> None:
         self._runtime = runtime
+        self._moves = moves
         self._assignment = assignment
         self._results = results
 
@@ -291,11 +294,8 @@ class Advisers:
             rows.append((int(row), None if shares is None else groups.row_by_number(shares)))
         parts = [rows[start : start + _IN_AN_EVENT] for start in range(0, len(rows), _IN_AN_EVENT)]
         if parts:
-            self._assignment.append(
-                lambda _: [
-                    NewEvent(kind=EventKind.MODEL, annotator=adviser, text=json.dumps(part))
-                    for part in parts
-                ]
+            self._moves.append(
+                lambda _: [Advice(annotator=adviser, rows=tuple(part)) for part in parts]
             )
         return len(rows)
 
@@ -314,7 +314,7 @@ class Advisers:
                     row: None if shares is None else groups.row_now(shares)
                     for row, shares in rows.items()
                 }
-                for name, rows in state.models.items()
+                for name, rows in state.advice.items()
             }
 
     def report(self) -> AdviserReport:
@@ -333,7 +333,7 @@ class Advisers:
         """
         policy = self._runtime.catch_up()
         with self._runtime.lock:
-            answers = dict(self._runtime.state.models)
+            answers = dict(self._runtime.state.advice)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
         n, result = len(self._runtime.rows), self._results.result(self._assignment.state_for(None))
         if not answers:

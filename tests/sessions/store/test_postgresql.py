@@ -14,7 +14,7 @@ from askmeans.exceptions import (
     StoreLostError,
     StoreReadOnlyError,
 )
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Pause
 from askmeans.sessions.store import open_store
 
 
@@ -41,7 +41,7 @@ def main(store):
 
 
 def event(key):
-    return NewEvent(kind=EventKind.PAUSE, key=key, annotator="me")
+    return Pause(key=key, annotator="me")
 
 
 def test_writers_of_one_session_take_turns_and_see_all_before_them(postgres_url, store, main):

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from askmeans.queries import Question
-from askmeans.sessions.log import Event, NewEvent
+from askmeans.sessions.events import Event
 
 __all__ = [
     "DataPart",
@@ -45,6 +45,8 @@ __all__ = [
     "Transaction",
     "from_stored",
 ]
+
+E = TypeVar("E", bound=Event)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,8 +111,8 @@ class Transaction(Protocol):
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
 
-    def append(self, event: NewEvent) -> Event:
-        """Add an event at the end of the log."""
+    def append(self, event: E) -> E:
+        """Add an event at the end of the log; the event with its number and time."""
 
     def leases(self) -> tuple[float, list[Lease]]:
         """`now`, and every lease, ended ones included, of questions that are not let go."""

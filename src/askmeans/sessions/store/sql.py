@@ -1,13 +1,11 @@
 """The store on SQLAlchemy: what the contract says of each method, as statements."""
 
 import itertools
-import json
-import math
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -28,21 +26,19 @@ from sqlalchemy.exc import IntegrityError
 from askmeans import __version__
 from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersionError
 from askmeans.queries import Question
-from askmeans.sessions.log import Event, EventKind, NewEvent, Value
+from askmeans.sessions.events import KINDS, Event, from_row, to_row
 from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.retrying import busy_seconds, retried
-from askmeans.sessions.stored import as_written, check, check_event, check_question, is_number
+from askmeans.sessions.stored import as_written, check, check_question, is_number
 
 __all__ = ["SqlStore"]
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Event)
 
-_PLAIN = [each.name for each in fields(Event) if each.name not in ("kind", "value")]
 _LISTED = 500  # items that a statement lists; of more, all questions are read
-_SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE,
-         EventKind.GOLD)  # fmt: skip
 
 # What every answer asks a database for: to make these statements anew costs more than to run them.
 # A statement takes a round trip, so what is wanted together is read together.
@@ -252,36 +248,23 @@ class SqlTransaction:
     @staticmethod
     def _events(rows: Sequence[Any]) -> list[Event]:
         """Events of rows of the table."""
-        if unknown := {row.kind for row in rows} - set(EventKind):
+        if unknown := {row.kind for row in rows} - KINDS.keys():
             raise StoreVersionError(
                 f"The session's events must be of kinds that askmeans {__version__} knows. Got "
                 f"{', '.join(map(repr, sorted(unknown)))}, of a newer version; run: pip install "
                 "--upgrade askmeans"
             )
-        found = [
-            Event(**{name: getattr(row, name) for name in _PLAIN}, kind=EventKind(row.kind),
-                  value=_value(row))
-            for row in rows
-        ]  # fmt: skip
-        for event in found:
-            check_event(event)
-        return found
+        return [from_row(row) for row in rows]
 
-    def append(self, event: NewEvent) -> Event:
-        if isinstance(event.value, tuple):  # a row is kept as text
-            event = replace(event, text=json.dumps(event.value, allow_nan=False))
-        values = {name: getattr(event, name) for name in NewEvent.__slots__}
-        number = event.value if isinstance(event.value, float) else None
-        assert number is None or math.isfinite(number)
+    def append(self, event: E) -> E:
         at = self.now()
         done = self.connection.execute(
-            insert(models.events).values(
-                session_id=self._session, at=at, **values | {"value": number}
-            )
+            insert(models.events).values(session_id=self._session, at=at, **to_row(event))
         )
         (identity,) = done.inserted_primary_key or (0,)
-        self.appended.append(Event(id=int(identity), at=at, **values))
-        return self.appended[-1]
+        stored = replace(event, id=int(identity), at=at)
+        self.appended.append(stored)
+        return stored
 
     def leases(self) -> tuple[float, list[Lease]]:
         rows = self.connection.execute(self._statements.leases, {"session": self._session}).all()
@@ -429,14 +412,6 @@ def _let_go(backend: Backend, pid: int) -> None:
 def _now(connection: Connection, backend: Backend) -> float:
     """The database's time, in seconds."""
     return float(connection.execute(backend.now).scalar_one())
-
-
-def _value(row: Any) -> Value | None:
-    """What an event says: a number, or the row of an answer to a group question."""
-    if row.value is None and row.text and row.kind in _SAID:
-        return tuple(json.loads(row.text))
-    value: float | None = row.value
-    return value
 
 
 def _as_invite(row: Any) -> InviteRecord:
