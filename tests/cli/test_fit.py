@@ -232,7 +232,7 @@ def test_a_person_at_a_terminal_can_answer_undo_and_stop(folder):
         child.sendline(reply)
     child.expect(r"\[0\.\.1, \?, u, q\] ", timeout=60)
     child.sendintr()  # Ctrl-C
-    child.expect("Stopped before all was asked", timeout=60)
+    child.expect("Stopped before the last question", timeout=60)
     child.expect(pexpect.EOF, timeout=60)
     child.close()
     assert child.exitstatus == 3

@@ -50,7 +50,7 @@ def test_init_and_fit_tell_what_becomes_of_each_column(askmeans, table):
     done = askmeans(
         "fit", "d.csv", "-k", 2, "--expert", "labels:colour", "--features", "size", cwd=table
     )
-    assert "colour       category  left out  what the expert knows" in done.stdout
+    assert "colour       category  left out  known to the expert" in done.stdout
     assert list(pd.read_csv(table / "d.centers.csv").columns) == ["cluster", "size"]
     told = json.loads((table / "d.summary.json").read_text())["columns"]
     assert told[0] == {

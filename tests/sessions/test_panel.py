@@ -5,7 +5,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
-from askmeans.policy.panel import audit_order
+from askmeans.policy.advisers import audit_order
 
 N, K = 90, 3
 LABELS = np.arange(N) % K

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.exceptions import AnswerError, KeyConflictError, ParameterError, SessionError
-from askmeans.policy.regrouped import renumbered, to_ask_again
+from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.queries import Question
 from askmeans.sessions.events import Answer
 from askmeans.sessions.group_numbers import GroupNumbers, as_evidence

@@ -265,7 +265,8 @@ def _run_summary(job: Job, result: Result) -> dict[str, Any]:
         diagnostics=plain(diagnostics.to_dict()),
     )
     if job.truth is None:
-        return summary | {"answers": str(job.file("answers.jsonl"))}
+        file = job.file("answers.jsonl")
+        return summary | ({"answers": str(file)} if file.exists() else {})
     return summary | {
         "matched_accuracy": matched_accuracy(job.truth, memberships),
         "matched_accuracy_without_questions": matched_accuracy(job.truth, _unsupervised(job)),

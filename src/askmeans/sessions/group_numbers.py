@@ -5,7 +5,7 @@ Rules of this file:
   whose adding was taken back, is gone, and its number is not given again. The columns of a result
   are the living groups.
 - A row of shares has one number for each group there was when it was given. What it says of groups
-  that came later, and what is asked again, `askmeans.policy.regrouped` has.
+  that came later, and what is asked again, `askmeans.policy.growing` has.
 """
 
 import math
@@ -18,7 +18,7 @@ import numpy as np
 
 from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
-from askmeans.policy.regrouped import filled, without_replaced
+from askmeans.policy.growing import filled, without_replaced
 from askmeans.queries import Answer, Answers, GroupQueries, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale

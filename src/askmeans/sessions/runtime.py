@@ -27,9 +27,9 @@ import numpy as np
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import QueryError, StoreMovedError
+from askmeans.policy.advisers import without_advice
+from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
-from askmeans.policy.panel import without_models
-from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import Settings, StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
@@ -624,7 +624,7 @@ def _places_items(batch: AnswerBatch) -> bool:
 
 def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
-    clustering, answers = policy.clustering(), without_models(answers)
+    clustering, answers = policy.clustering(), without_advice(answers)
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,

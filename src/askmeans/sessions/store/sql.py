@@ -23,8 +23,8 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
 - **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
 - **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
   next call works again when the cause is gone. A connection that was lost is a StoreLostError; what
-  is read is then read again for `retry_timeout` seconds. Whoever writes tries again, too (`retried`):
-  the commit may have been done, and keys tell.
+  is read is then read again for `retry_timeout` seconds. Whoever writes tries again, too
+  (`retried`): the commit may have been done, and keys tell.
 """
 
 import itertools
@@ -267,7 +267,7 @@ class Transaction:
     def __init__(
         self, connection: Connection, session: int, backend: Backend, statements: _Statements
     ) -> None:
-        self._connection = connection
+        self.connection = connection
         self._session = session
         self.backend = backend
         self._statements = statements
@@ -277,14 +277,14 @@ class Transaction:
     def now(self) -> float:
         """The database's time, in seconds; the same for the whole transaction."""
         if self._now is None:
-            self._now = _now(self._connection, self.backend)
+            self._now = _now(self.connection, self.backend)
         return self._now
 
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
         with as_written(self.backend.url):
-            return self._events(self._connection.execute(_EVENTS, told).all())
+            return self._events(self.connection.execute(_EVENTS, told).all())
 
     @staticmethod
     def _events(rows: Sequence[Any]) -> list[Event]:
@@ -300,7 +300,7 @@ class Transaction:
     def append(self, event: E) -> E:
         """Add an event at the end of the log; the event with its number and time."""
         at = self.now()
-        done = self._connection.execute(
+        done = self.connection.execute(
             insert(models.events).values(session_id=self._session, at=at, **to_row(event))
         )
         (identity,) = done.inserted_primary_key or (0,)
@@ -310,7 +310,7 @@ class Transaction:
 
     def leases(self) -> tuple[float, list[Lease]]:
         """`now`, and every lease, ended ones included, of questions that are not let go."""
-        rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
+        rows = self.connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
         with as_written(self.backend.url):
@@ -326,7 +326,7 @@ class Transaction:
         """Give or renew leases."""
         if leases:
             given = [{"session_id": self._session, **asdict(each)} for each in leases]
-            self._connection.execute(self._statements.lease, given)
+            self.connection.execute(self._statements.lease, given)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
         """Put another name in the place of an annotator's; how many events that changed."""
@@ -334,12 +334,12 @@ class Transaction:
         self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
             here = (table.c.session_id == self._session) & (table.c.annotator == name)
-            done = self._connection.execute(update(table).where(here).values(annotator=pseudonym))
+            done = self.connection.execute(update(table).where(here).values(annotator=pseudonym))
             changed = done.rowcount
         table = models.invites
         for column in (table.c.name, table.c.made_by):
             here = (table.c.session_id == self._session) & (column == name)
-            self._connection.execute(update(table).where(here).values({column: pseudonym}))
+            self.connection.execute(update(table).where(here).values({column: pseudonym}))
         return changed
 
     def _rename_within_events(self, name: str, pseudonym: str) -> None:
@@ -351,24 +351,24 @@ class Transaction:
             (table.c.client, func.replace(table.c.client, name, pseudonym)),
         ):
             named = theirs & column.contains(name, autoescape=True)
-            self._connection.execute(update(table).where(named).values({column: instead}))
+            self.connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
         """Let a question go; harmless where it is not held."""
         told = {"session": self._session, "number": question, "person": annotator}
-        self._connection.execute(_RELEASE, told)
+        self.connection.execute(_RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> int:
         """Keep an invitation, under a number of the store's own; harmless where it is there."""
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
         statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
-        self._connection.execute(
+        self.connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
         table = models.invites
         here = (table.c.session_id == self._session) & (table.c.digest == invite.digest)
-        return int(self._connection.execute(select(table.c.id).where(here)).scalar_one())
+        return int(self.connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
         """End an invitation now; one that was ended stays as it is."""
@@ -384,7 +384,7 @@ class Transaction:
         statements = self._statements
         query = statements.invites if invite is None else statements.invitation
         told = {"session": self._session, "id": invite}
-        rows = self._connection.execute(query, told).all()
+        rows = self.connection.execute(query, told).all()
         if rows and self._now is None:
             self._now = float(rows[0].now)
         return [_as_invite(row) for row in rows]
@@ -393,11 +393,11 @@ class Transaction:
         """Change an invitation of this session."""
         table = models.invites
         here = (table.c.session_id == self._session) & (table.c.id == invite)
-        self._connection.execute(update(table).where(here).values(values))
+        self.connection.execute(update(table).where(here).values(values))
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
         """Questions with a number above this, in order."""
-        rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
+        rows = self.connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         with as_written(self.backend.url):
             found = [(row.number, _as_question(row)) for row in rows]
             for number, question in found:
@@ -419,7 +419,7 @@ class Transaction:
         if new:
             numbers |= {asked: count for count, asked in enumerate(new, start=(after or 0) + 1)}
             added = [_question_row(self._session, numbers[asked], asked) for asked in new]
-            self._connection.execute(_NEW_QUESTIONS, added)
+            self.connection.execute(_NEW_QUESTIONS, added)
         return [numbers[asked] for asked in questions]
 
     def _numbers(self, questions: Sequence[Question]) -> tuple[dict[Question, int], int]:
@@ -431,9 +431,9 @@ class Transaction:
         if len(items) <= _LISTED:
             kinds = {asked.kind for asked in questions}
             found = found.where(table.c.kind.in_(kinds), table.c.item.in_(items))
-        rows = self._connection.execute(found)
+        rows = self.connection.execute(found)
         numbers = {_as_question(row): row.number for row in rows}
-        last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
+        last = self.connection.execute(select(func.max(table.c.number)).where(here)).scalar()
         return numbers, last or 0
 
     def check_room(self) -> None:
@@ -442,7 +442,7 @@ class Transaction:
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Keep more rows."""
-        done = self._connection.execute(
+        done = self.connection.execute(
             insert(models.parts).values(
                 session_id=self._session,
                 part=part.part,
@@ -456,7 +456,7 @@ class Transaction:
         )
         (identity,) = done.inserted_primary_key or (0,)
         for number, chunk in enumerate(chunks):
-            self._connection.execute(
+            self.connection.execute(
                 insert(models.chunks).values(part_id=identity, number=number, bytes=chunk)
             )
 

@@ -1,4 +1,4 @@
-"""The typical row: the humblest model, which no other may fall behind."""
+"""The same row for every item: what remains where features explain nothing."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool
 
-__all__ = ["typical"]
+__all__ = ["median_row"]
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +24,8 @@ class Constant:
         return np.repeat(self.row[None], len(X), axis=0)
 
 
-def typical(pool: Pool, training: Training) -> Fitted:
-    """Medians of the answered rows, which are off by least."""
+def median_row(pool: Pool, training: Training) -> Fitted:
+    """Medians of the answered rows, which have the least absolute error."""
     Y, n = training.Y, len(training.Y)
     row = _scaled_to_one(np.median(Y, axis=0, keepdims=True))[0]
     # Without one of n values the median is the middle one of the others: by ranks, for all at once.
@@ -38,7 +38,7 @@ def typical(pool: Pool, training: Training) -> Fitted:
         middle = [order[place + (rank <= place), columns] for place in (low, high)]
         held_out = _scaled_to_one(np.mean(middle, axis=0))
     model = Constant(row=row)
-    return Fitted(name="typical", pool=model(pool.X), held_out=held_out, predict=model)
+    return Fitted(name="median_row", pool=model(pool.X), held_out=held_out, predict=model)
 
 
 def _scaled_to_one(rows: Floats) -> Floats:

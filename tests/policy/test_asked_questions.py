@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askmeans.policy.asked import Asked, digest
+from askmeans.policy.stratified import AskedQuestions, digest
 from askmeans.queries import Answer, Answers, GroupQueries, MembershipQueries
 
 kinds = st.sampled_from([("membership", (3,), 1), ("group", (3,), None), ("pair", (2, 7), None),
@@ -28,7 +28,7 @@ some_answers = st.lists(st.tuples(kinds, st.integers(0, 1)), max_size=6).map(tab
 
 @given(st.lists(some_answers, min_size=1, max_size=4))
 def test_it_has_the_questions_of_the_last_answers_whatever_came_before(tables):
-    asked = Asked()
+    asked = AskedQuestions()
     for answers in tables:
         asked.update(answers)
     questions = {answer.question for answer in tables[-1]}
@@ -56,7 +56,7 @@ def rows_looked_at(monkeypatch):
 
 def test_an_answer_more_or_less_costs_one_question(rows_looked_at):
     items = np.arange(5000)
-    asked = Asked()
+    asked = AskedQuestions()
     asked.update(Answers([(1, GroupQueries(items[:-1], 2), np.zeros((4999, 2)))]))
     rows_looked_at[0] = 0
     asked.update(Answers([(1, GroupQueries(items, 2), np.zeros((5000, 2)))]))

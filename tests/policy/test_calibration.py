@@ -1,14 +1,14 @@
-"""Models are surer of items near an answered one than of answers that are held out."""
+"""Calibration by held-out answers: powers, proximity, and the error of shares."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from askmeans import Stratified, oracles, run
+from askmeans.policy.calibration import Proximity, error_by_uncertainty
 from askmeans.policy.ensemble import Ensemble
-from askmeans.policy.proximity import Proximity
+from askmeans.policy.pool import Strata
 from askmeans.policy.stacking import stack_models
-from askmeans.policy.strata import Strata
 
 
 def near_duplicates(seed, n=50, copies=6, k=4):
@@ -74,3 +74,14 @@ def test_new_items_are_predicted_as_those_of_the_pool(study):
         Ensemble(pool).learn(training), training, Proximity.of(pool, training, 0.1)
     )
     assert_allclose(stack.predict(pool.X), stack.pool, atol=1e-6)
+
+
+@pytest.mark.parametrize("power", [0.7, 1.0, 2.0])
+def test_errors_where_uncertainty_is_small_follow_from_those_where_it_is_large(power):
+    rng = np.random.default_rng(0)
+    uncertainty = np.exp(rng.uniform(-3.0, 0.0, size=3000))  # uncertain items are asked
+    mistakes = rng.random(3000) < 0.5 * uncertainty**power
+    error_of = error_by_uncertainty(uncertainty, 2 / 3 * mistakes, np.ones(3000), 3)
+    left = np.linspace(0.01, 0.1, 50)  # those without much are left
+    assert error_of(left).mean() == pytest.approx(2 / 3 * 0.5 * (left**power).mean(), rel=0.5)
+    assert error_of(np.array([1e6])) == [2 / 3]  # no row can be more wrong

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy.items import as_items
-from askmeans.policy.models.kernel import leave_one_out, prior_mean, smooth
+from askmeans.policy.models.gaussian_process import gp_rbf, leave_one_out, prior_mean
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
 
@@ -43,7 +43,7 @@ def test_where_most_answered_items_are_twins_others_still_hear_from_those_near()
     labels = (X.sum(axis=1) > 4.0).astype(int)
     pool = Pool(as_items(X), 2, 2.0, np.random.default_rng(0))
     answered = np.arange(40)
-    found = smooth(pool, told(np.eye(2)[labels[answered]])).predict
+    found = gp_rbf(pool, told(np.eye(2)[labels[answered]])).predict
     assert found(np.array([[0.1, 0.0], [3.9, 4.0]])).argmax(axis=1).tolist() == [0, 1]
 
 
@@ -52,5 +52,5 @@ def test_a_single_answer_and_nothing_but_twins_are_no_mistake():
     X[7] = 5.0
     pool = Pool(as_items(X), 2, 2.0, np.random.default_rng(0))
     for n in (1, 5):
-        found = smooth(pool, told(np.eye(2)[np.zeros(n, dtype=int)]))
+        found = gp_rbf(pool, told(np.eye(2)[np.zeros(n, dtype=int)]))
         assert_allclose(found.pool.sum(axis=1), 1.0)

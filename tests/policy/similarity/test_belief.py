@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from askmeans.policy.similarity import slips
+from askmeans.policy.similarity import belief as slips
 from askmeans.policy.similarity.anchors import described
-from askmeans.policy.similarity.comparisons import compared_by
-from askmeans.policy.similarity.slips import without_slips
+from askmeans.policy.similarity.belief import without_slips
+from askmeans.policy.similarity.comparisons import comparisons_of
 from askmeans.queries import Answers, PairQueries
 
 N, K = 30, 3
@@ -19,7 +19,7 @@ TRUE = np.eye(K)[np.arange(N) % K]
 
 def compared(pairs, values):
     """Comparisons, with the rows that are true."""
-    told = compared_by(Answers([(1, PairQueries(pairs), np.asarray(values, dtype=float))]))
+    told = comparisons_of(Answers([(1, PairQueries(pairs), np.asarray(values, dtype=float))]))
     return described(told, TRUE[told.items], np.zeros(len(told.items), dtype=bool))
 
 
@@ -45,7 +45,7 @@ def test_on_a_tree_probabilities_are_those_of_all_groupings_together(monkeypatch
     found = np.zeros((5, K))
     for groups in product(range(K), repeat=5):
         chance = np.prod(expected[np.arange(5), groups])
-        for (a, b), value in zip(said.told.pairs, said.told.pair_value, strict=True):
+        for (a, b), value in zip(said.comparisons.pairs, said.comparisons.pair_value, strict=True):
             chance *= 1.0 - slip if (groups[a] == groups[b]) == (value == 1.0) else slip
         found[np.arange(5), groups] += chance
     assert_allclose(without_slips(said, expected), found / found.sum(axis=1)[:, None], atol=1e-3)

@@ -4,7 +4,7 @@ from itertools import islice, product
 
 import numpy as np
 
-from askmeans.policy.strata import Strata
+from askmeans.policy.pool import Strata
 
 
 def greedy(D, asked, doubt, count):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.items import as_items
 from askmeans.fuzzy.model import closed_form_memberships
-from askmeans.policy.models.closed_form import in_metric, iterate, local_centers, name_clusters
+from askmeans.policy.models.fcm import fcm_learned_scale, iterate, name_clusters, seeded_centers
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
 
@@ -43,7 +43,7 @@ def test_with_many_features_few_axes_lead_to_the_same_optimum():
     pool = Pool(as_items(X), 3, 2.0, rng)
     rows = np.arange(12)
     training = Training.of(rows, np.eye(3)[labels[rows]], np.ones(12), np.full(12, 25.0))
-    centers, fuzzifier = local_centers(pool, training)
+    centers, fuzzifier = seeded_centers(pool, training)
     assert pool.narrow.points.shape[1] < 150
     exact = iterate(X, (X**2).sum(axis=1), centers[None], fuzzifier, 100)[0]
     assert_allclose(
@@ -62,8 +62,8 @@ def test_weights_of_features_are_learnt_from_answers():
     pool = Pool(as_items(X), 2, 2.0, rng)
     rows = np.arange(40)
     training = Training.of(rows, U[rows], np.ones(40), np.full(40, 5.0))
-    fitted = in_metric(pool, training)
+    fitted = fcm_learned_scale(pool, training)
     assert np.abs(fitted.pool - U).mean() < 0.05
-    centers, _ = local_centers(pool, training)
+    centers, _ = seeded_centers(pool, training)
     plain = closed_form_memberships(X, centers, 2.0)
     assert np.abs(fitted.pool - U).mean() < np.abs(plain - U).mean()

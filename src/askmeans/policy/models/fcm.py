@@ -1,4 +1,4 @@
-"""Fuzzy k-means as a model: the unsupervised fit with names, and fits that answers lead to."""
+"""Fuzzy k-means (FCM) as a model: the unsupervised fit, and fits that answers seed and scale."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,22 @@ from scipy.optimize import linear_sum_assignment, minimize
 
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import closed_form_memberships, memberships_from_distances
-from askmeans.policy.models.rows import softmax
+from askmeans.policy.models.linear import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["ClosedForm", "InMetric", "in_metric", "local", "name_clusters", "named", "scaled"]
+__all__ = ["ClosedForm", "fcm", "fcm_learned_scale", "name_clusters", "seeded_centers",
+           "seeded_fcm"]  # fmt: skip
 
 Floats = NDArray[np.float64]
+# Steps are as few as serve: what is compared is as far from its optimum in every fold.
 _SEARCH_STEPS, _ALL_STEPS = 10, 20  # of Lloyd's iterations: for each fuzzifier, and with all items
-_FOLD_STEPS = 10  # for what one fold is compared by
+_FOLD_STEPS = 10  # the same in each fold
 _GRID = 11  # fuzzifiers that are compared at once
-_METRIC_STEPS = 5  # of Lloyd's iterations in a metric
-_ROUNDS = 2  # of weights and centres in turn
-_STEPS, _FURTHER_STEPS = 10, 6  # of a metric's fit; of one fold's that goes on from the first
+_PRIOR = 5.0  # answers that the fuzzifier of the unsupervised fit counts for
+_METRIC_STEPS = 5  # of Lloyd's iterations with learned scales
+_ROUNDS = 2  # of scales and centres in turn
+_STEPS, _FURTHER_STEPS = 10, 6  # of L-BFGS for the scales; of one fold's that goes on from there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +34,9 @@ class ClosedForm:
     fuzzifier: float
 
     @classmethod
-    def of(cls, found: tuple[Floats, float]) -> "ClosedForm":
+    def of(cls, solution: tuple[Floats, float]) -> "ClosedForm":
         """At these centres, with this fuzzifier."""
-        return cls(centers=found[0], fuzzifier=found[1])
+        return cls(centers=solution[0], fuzzifier=solution[1])
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
@@ -41,7 +44,7 @@ class ClosedForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InMetric:
+class LearnedScale:
     """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
 
     scale: Standard
@@ -60,38 +63,25 @@ class InMetric:
         return memberships_from_distances(D, alpha)
 
 
-def name_clusters(U: Floats, told: Floats) -> NDArray[np.intp]:
-    """Which column of U each cluster is, as far as answers tell (NaN where they do not)."""
+def name_clusters(U: Floats, values: Floats) -> NDArray[np.intp]:
+    """Which column of U each cluster is, by the values of answers (NaN where there is none)."""
     k = U.shape[1]
-    # An answer counts by how far it is from knowing nothing; ties keep the order.
-    known = np.where(np.isnan(told), 0.0, told - 1.0 / k)
+    # An answer counts by how far it is from an even row; ties keep the order.
+    known = np.where(np.isnan(values), 0.0, values - 1.0 / k)
     agreement = known.T @ U
     agreement += 1e-9 * np.eye(k)
-    found: NDArray[np.intp] = linear_sum_assignment(agreement, maximize=True)[1]
-    return found
+    return np.asarray(linear_sum_assignment(agreement, maximize=True)[1], dtype=np.intp)
 
 
-def named(pool: Pool, training: Training) -> Fitted:
+def fcm(pool: Pool, training: Training) -> Fitted:
     """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
-    return _refinable("unsupervised", pool.free, _ClosedForms(training, pool.free_distances))
+    forms = _ClosedForms(training, pool.unsupervised_distances)
+    return _refinable("fcm", pool.unsupervised_fit, forms)
 
 
-def scaled(pool: Pool, training: Training, found: tuple[Floats, float]) -> Fitted:
-    """The fit without questions in the common scale."""
-    forms = _ClosedForms(training, pool.free_scaled_distances)
-    names, fuzzifier = forms.named(found[1])
-    theta = np.append(np.zeros(pool.Z.shape[1]), -np.log(fuzzifier - 1.0))
-    return Fitted(
-        name="scaled",
-        pool=forms.memberships(names, fuzzifier),
-        held_out=forms.held_out(found[1]),
-        predict=InMetric(scale=pool.scaled, centers=found[0][names], theta=theta),
-    )
-
-
-def local(pool: Pool, training: Training) -> Fitted:
-    """The closed form at the optimum that the answers lead to."""
-    centers, fuzzifier = found = local_centers(pool, training)
+def seeded_fcm(pool: Pool, training: Training) -> Fitted:
+    """The closed form at the optimum near the means of the answered items."""
+    centers, fuzzifier = solution = seeded_centers(pool, training)
     narrow, few, middle = pool.narrow, pool.few, pool.narrow.middle
     forms = _ClosedForms(training, quick_distances(pool.X - middle, centers - middle))
     splits = training.splits()
@@ -100,20 +90,20 @@ def local(pool: Pool, training: Training) -> Fitted:
         near = iterate(narrow.points[few], narrow.norms[few], starts, fuzzifier, _FOLD_STEPS)
         rows = training.rows
         forms.by_fold = _distances(narrow.points[rows], narrow.norms[rows], near).swapaxes(1, 2)
-    return _refinable("local optimum", found, forms)
+    return _refinable("seeded_fcm", solution, forms)
 
 
-def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
-    """Lloyd's iterations from centres that the answers tell: the optimum the expert means."""
+def seeded_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
+    """Lloyd's iterations from the means of answered items: the optimum that the expert means."""
     narrow, few, rows = pool.narrow, pool.few, training.rows
-    alphas = np.array(sorted({pool.free[1], 1.5, 1.2, 1.05}))
+    alphas = np.array(sorted({pool.unsupervised_fit[1], 1.5, 1.2, 1.05}))
     start = np.repeat(_start(pool, training)[None], len(alphas), axis=0)
-    found = iterate(narrow.points[few], narrow.norms[few], start, alphas, _SEARCH_STEPS)
-    D = _distances(narrow.points[rows], narrow.norms[rows], found)
+    candidates = iterate(narrow.points[few], narrow.norms[few], start, alphas, _SEARCH_STEPS)
+    D = _distances(narrow.points[rows], narrow.norms[rows], candidates)
     U = _powers(D, alphas)[0].swapaxes(1, 2)
     off = np.where(training.known, np.abs(U - training.Y), 0.0)
     best = int(np.argmin((training.sample_weight[:, None] * off).sum(axis=(1, 2))))
-    near, alpha = found[best : best + 1], float(alphas[best])
+    near, alpha = candidates[best : best + 1], float(alphas[best])
     near = iterate(narrow.points, narrow.norms, near, alpha, _ALL_STEPS)
     # Once more with all features.
     W = _powers(_distances(narrow.points, narrow.norms, near), np.array([alpha]))[1][0]
@@ -121,12 +111,10 @@ def local_centers(pool: Pool, training: Training) -> tuple[Floats, float]:
 
 
 def _start(pool: Pool, training: Training) -> Floats:
-    """Centres that the answers tell; those of the fit without questions where they tell nothing.
-
-    Along the axes that the pool is narrow in.
-    """
+    """The means of answered items along the narrow axes; unsupervised centres of other clusters."""
     Y, rows = training.Y, training.rows
-    start = pool.narrow(pool.free[0])[name_clusters(pool.free_memberships[rows], Y)]
+    names = name_clusters(pool.unsupervised_memberships[rows], Y)
+    start = pool.narrow(pool.unsupervised_fit[0])[names]
     weights = training.stratum_size * training.sample_weight
     mass = weights @ Y
     seen = mass > 1e-9
@@ -186,7 +174,7 @@ class _ClosedForms:
         self.D = D  # of the pool
         self.by_fold: Floats | None = None  # of the answered items, where folds have others
 
-    def named(self, fuzzifier: float) -> tuple[NDArray[np.intp], float]:
+    def names(self, fuzzifier: float) -> tuple[NDArray[np.intp], float]:
         """Which column each cluster is, and the fuzzifier that all answers support."""
         return _named(self.D[self.training.rows], self.training.Y, fuzzifier)
 
@@ -195,7 +183,7 @@ class _ClosedForms:
         return memberships_from_distances(self.D[:, names], fuzzifier)
 
     def held_out(self, fuzzifier: float) -> Floats:
-        """What each answered item gets from the other folds."""
+        """Memberships of each answered item by the other folds."""
         training = self.training
         held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
         D = self.D[training.rows]
@@ -206,19 +194,19 @@ class _ClosedForms:
         return held_out
 
 
-def _refinable(name: str, found: tuple[Floats, float], forms: _ClosedForms) -> Fitted:
-    """The closed form at centres found, which all items can move."""
-    names, fuzzifier = forms.named(found[1])
-    centers = found[0][names]
+def _refinable(name: str, solution: tuple[Floats, float], forms: _ClosedForms) -> Fitted:
+    """The closed form at a solution for the pool, which all items can move."""
+    names, fuzzifier = forms.names(solution[1])
+    centers = solution[0][names]
 
     def refine(items: ItemSet) -> Predict:
-        moved = items.refine_centers(centers, found[1])
+        moved = items.refine_centers(centers, solution[1])
         return ClosedForm(centers=moved, fuzzifier=fuzzifier)
 
     return Fitted(
         name=name,
         pool=forms.memberships(names, fuzzifier),
-        held_out=forms.held_out(found[1]),
+        held_out=forms.held_out(solution[1]),
         predict=ClosedForm(centers=centers, fuzzifier=fuzzifier),
         refine=refine,
     )
@@ -229,7 +217,7 @@ def _named(D: Floats, Y: Floats, fuzzifier: float) -> tuple[NDArray[np.intp], fl
     names = name_clusters(memberships_from_distances(D, fuzzifier), Y)
     fitted = _fit_fuzzifier(D[:, names], Y)
     # A few answers move it only a little from where it was.
-    share = len(Y) / (len(Y) + 5.0)
+    share = len(Y) / (len(Y) + _PRIOR)
     moved = np.exp((1 - share) * np.log(fuzzifier - 1.0) + share * np.log(fitted - 1.0))
     return names, 1.0 + float(moved)
 
@@ -253,14 +241,14 @@ def _fit_fuzzifier(D: Floats, Y: Floats) -> float:
     return 1.0 + float(np.exp(grid[best]))
 
 
-def in_metric(pool: Pool, training: Training) -> Fitted:
-    """Fuzzy k-means with the weights of features that the answers tell."""
+def fcm_learned_scale(pool: Pool, training: Training) -> Fitted:
+    """Fuzzy k-means with weights of the features learned from the answers."""
 
-    def learn(part: Training) -> InMetric:
+    def learn(part: Training) -> LearnedScale:
         centers, theta = _metric(pool, part, rounds=_ROUNDS if part is training else 1)
-        return InMetric(scale=pool.scaled, centers=centers, theta=theta)
+        return LearnedScale(scale=pool.scaled, centers=centers, theta=theta)
 
-    return cross_validated("metric", learn, pool, training)
+    return cross_validated("fcm_learned_scale", learn, pool, training)
 
 
 def _metric(pool: Pool, training: Training, *, rounds: int) -> tuple[Floats, Floats]:
@@ -304,8 +292,7 @@ def _fit_metric(
         return value, np.append(by_scale, by_p) + 0.1 * theta
 
     bounds = [(-6.0, 6.0)] * d + [(-2.0, 3.5)]
-    found = minimize(
+    result = minimize(
         loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
     )
-    theta: Floats = found.x
-    return theta
+    return np.asarray(result.x)

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy.items import ItemSet
+from askmeans.policy.models.median_row import median_row
 from askmeans.policy.models.training import Training
-from askmeans.policy.models.typical import typical
 from askmeans.policy.pool import Pool
 
 
@@ -16,7 +16,7 @@ def test_each_answer_is_held_out_from_the_medians_of_the_others(n):
     Y = np.round(rng.dirichlet(np.ones(3), size=n), 1)  # with ties
     Y /= Y.sum(axis=1, keepdims=True)
     pool = Pool(ItemSet(rng.normal(size=(20, 2))), 3, 2.0, rng)
-    found = typical(pool, Training.of(np.arange(n), Y, np.ones(n), np.ones(n)))
+    found = median_row(pool, Training.of(np.arange(n), Y, np.ones(n), np.ones(n)))
     assert_allclose(found.pool, np.repeat(medians(Y)[None], 20, axis=0))
     for i in range(n):
         others = np.delete(Y, i, axis=0)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from askmeans import Stratified
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.oracles import TableOracle
-from askmeans.policy.panel import audit_order, panel_of, without_models
+from askmeans.policy.advisers import advice_in, audit_order, without_advice
 from askmeans.queries import Answers, GroupQueries, batches_of
 from askmeans.queries.answers import AnswerBatch
 
@@ -262,15 +262,15 @@ def test_items_beyond_the_pool_are_moved_too(monkeypatch):
 
 def test_people_and_models_are_told_apart_by_their_names():
     answers = Answers([model_says(confused()[:2]), people_say([0])])
-    assert len(without_models(answers)) == 1
-    (model,) = panel_of(answers, K)
+    assert len(without_advice(answers)) == 1
+    (model,) = advice_in(answers, K)
     assert model.name == "model: m"
     assert model.items.tolist() == [0, 1]
-    assert panel_of(Answers([people_say([0])]), K) == ()
+    assert advice_in(Answers([people_say([0])]), K) == ()
 
 
 def test_none_of_these_is_an_answer_of_a_model_too():
     rows = np.eye(K)[LABELS].copy()
     rows[5] = 0.0
-    (model,) = panel_of(Answers([model_says(rows)]), K)
-    assert model.says[5].tolist() == [0.0, 0.0, 0.0, 1.0]
+    (model,) = advice_in(Answers([model_says(rows)]), K)
+    assert model.shares[5].tolist() == [0.0, 0.0, 0.0, 1.0]

@@ -10,8 +10,8 @@ from soaking import in_soak
 
 from askmeans import Stratified, oracles, run
 from askmeans.exceptions import MoreClustersWarning
-from askmeans.policy.elsewhere import n_hidden_groups, with_elsewhere
-from askmeans.policy.evidence import told_by
+from askmeans.policy.belief import n_hidden_groups
+from askmeans.policy.evidence import evidence_of
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
 CORNERS = np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0], [12.0, 12.0], [24.0, 6.0]])
@@ -23,10 +23,10 @@ def blobs(k, n_each=40):
     return CORNERS[labels] + rng.normal(size=(len(labels), 2)), labels
 
 
-def after(n_cards, X, labels, n_told):
+def after(n_cards, X, labels, n_answered):
     """The clustering by an expert who was told of the first groups only."""
     policy = Stratified(precision=1e-9, max_items=None).policy(
-        X, n_told, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group"
+        X, n_answered, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MoreClustersWarning)
@@ -35,15 +35,15 @@ def after(n_cards, X, labels, n_told):
 
 def test_a_column_more_has_what_rows_lack_and_nobody_is_asked_for_it():
     rows = Answers([(1, GroupQueries([3, 5, 7], 2), np.array([[0, 0], [1, 0], [0.6, 0.4]]))])
-    told = with_elsewhere(told_by(rows, 2))
+    told = evidence_of(rows, 2).with_unassigned_column()
     assert told.values.tolist() == [[0, 0, 1], [1, 0, 0], [0.6, 0.4, 0]]
-    assert told.asked[:, 2].all()
+    assert told.queried[:, 2].all()
     assert (told.times[:, 2] == 0).all()
 
 
 def test_of_a_row_that_is_told_in_part_it_is_not_known_whether_it_is_elsewhere():
     answers = Answers([(1, MembershipQueries([4], [0]), np.array([0.0]))])
-    assert np.isnan(with_elsewhere(told_by(answers, 3)).values[0, 1:]).all()
+    assert np.isnan(evidence_of(answers, 3).with_unassigned_column().values[0, 1:]).all()
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -81,8 +81,8 @@ def test_groups_are_counted_and_a_single_one_is_not_split(count, d):
     rng = np.random.default_rng(d)
     centers = 12.0 * np.arange(count)[:, None] * np.eye(d)[0] + 0.0
     Z = np.concatenate([center + rng.normal(size=(50, d)) for center in centers])
-    assert n_hidden_groups(Z, n_told=20) == count
+    assert n_hidden_groups(Z, n_answered=20) == count
 
 
 def test_two_items_make_no_more_than_one_group():
-    assert n_hidden_groups(np.array([[0.0], [9.0]]), n_told=2) == 1
+    assert n_hidden_groups(np.array([[0.0], [9.0]]), n_answered=2) == 1
