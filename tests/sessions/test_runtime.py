@@ -11,7 +11,7 @@ import pytest
 from last_bits import same_but_for_rounding
 
 from askmeans import Stratified
-from askmeans.policy.belief import Belief
+from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answer, Question
 from askmeans.sessions import SessionState
@@ -129,15 +129,15 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
     make, kit, inside, monkeypatch
 ):
     session = make(ask="group")
-    learn, seen = Belief._learn, []
+    learn, seen = Ensemble.learn, []
 
-    def checked(self, ensemble):
+    def checked(self, training):
         assert not inside
         assert not session.runtime.lock._is_owned()
-        seen.append(len(self.evidence.items))
-        learn(self, ensemble)
+        seen.append(len(training.rows))
+        return learn(self, training)
 
-    monkeypatch.setattr(Belief, "_learn", checked)
+    monkeypatch.setattr(Ensemble, "learn", checked)
     kit.answer(session, 6)
     session.status(annotator="ann")
     session.undo()
@@ -149,14 +149,14 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
 def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit, monkeypatch):
     session = make(ask="membership")
     (waiting,) = session.ask(annotator="ann")  # makes the first ranking
-    learn, begun, go_on = Belief._learn, threading.Event(), threading.Event()
+    learn, begun, go_on = Ensemble.learn, threading.Event(), threading.Event()
 
-    def slow(self, ensemble):
+    def slow(self, training):
         begun.set()
         assert go_on.wait(60)
-        learn(self, ensemble)
+        return learn(self, training)
 
-    monkeypatch.setattr(Belief, "_learn", slow)
+    monkeypatch.setattr(Ensemble, "learn", slow)
     kit.answer(session, 1, annotator="bob")
     session.tell(waiting.id, kit.knows(waiting), annotator="ann")  # the first milestone
     first = threading.Thread(target=session.ask, kwargs={"annotator": "ann"})
@@ -175,8 +175,8 @@ def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit,
 def test_one_computation_serves_the_next_question_and_the_result(make, kit, monkeypatch):
     session = make(ask="group")
     kit.answer(session, 4)
-    learn, seen = Belief._learn, []
-    monkeypatch.setattr(Belief, "_learn", lambda *args: seen.append(1) or learn(*args))
+    learn, seen = Ensemble.learn, []
+    monkeypatch.setattr(Ensemble, "learn", lambda *args: seen.append(1) or learn(*args))
     session.result()
     count = len(seen)
     session.status(estimate=True)

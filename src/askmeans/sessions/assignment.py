@@ -59,11 +59,11 @@ class Assignment:
         annotator = check_annotator(annotator, person=True)
         while True:
             self.runtime.catch_up()
-            chosen, spare = self._choose(min(n, MOST_HELD), annotator)
+            chosen, spare = self.choose(min(n, MOST_HELD), annotator)
             if not chosen:
                 return []
             until = self._lease_seconds(seconds)
-            numbers = self._hand_out(chosen, spare, annotator, until)
+            numbers = self.hand_out(chosen, spare, annotator, until)
             if numbers is not None:
                 return [self.runtime.asked_question(number) for number in numbers]
 
@@ -71,9 +71,9 @@ class Assignment:
         """Questions that an annotator would get now, at most n; nothing is leased."""
         annotator = check_annotator(annotator, person=True)
         self.runtime.catch_up()
-        return self._choose(n, annotator)[0]
+        return self.choose(n, annotator)[0]
 
-    def _choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
+    def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
         """Questions for an annotator, at most n, in order; and spare ones.
 
         What they hold comes first, then what they held, then what others answered or hold and
@@ -161,7 +161,7 @@ class Assignment:
             copied.append(question)
         return copied
 
-    def _hand_out(
+    def hand_out(
         self, chosen: list[Asked], spare: list[Asked], annotator: str, seconds: float
     ) -> list[int] | None:
         """Lease the questions, or spare ones for those that somebody else has got meanwhile.
@@ -258,7 +258,7 @@ class Assignment:
                 return SessionState.SPENT
             if runtime.state.paused:
                 return SessionState.PAUSED
-        if annotator is None or self._choose(1, annotator)[0]:
+        if annotator is None or self.choose(1, annotator)[0]:
             return SessionState.ASKING
         return SessionState.WAITING
 

@@ -228,7 +228,7 @@ class SqlTransaction:
     def __init__(
         self, connection: Connection, session: int, backend: Backend, statements: _Statements
     ) -> None:
-        self._connection = connection
+        self.connection = connection
         self._session = session
         self.backend = backend
         self._statements = statements
@@ -237,13 +237,13 @@ class SqlTransaction:
 
     def now(self) -> float:
         if self._now is None:
-            self._now = _now(self._connection, self.backend)
+            self._now = _now(self.connection, self.backend)
         return self._now
 
     def events(self, after: int) -> list[Event]:
         told = {"session": self._session, "after": after}
         with as_written(self.backend.url):
-            return self._events(self._connection.execute(_EVENTS, told).all())
+            return self._events(self.connection.execute(_EVENTS, told).all())
 
     @staticmethod
     def _events(rows: Sequence[Any]) -> list[Event]:
@@ -258,7 +258,7 @@ class SqlTransaction:
 
     def append(self, event: E) -> E:
         at = self.now()
-        done = self._connection.execute(
+        done = self.connection.execute(
             insert(models.events).values(session_id=self._session, at=at, **to_row(event))
         )
         (identity,) = done.inserted_primary_key or (0,)
@@ -267,7 +267,7 @@ class SqlTransaction:
         return stored
 
     def leases(self) -> tuple[float, list[Lease]]:
-        rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
+        rows = self.connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
         with as_written(self.backend.url):
@@ -282,19 +282,19 @@ class SqlTransaction:
     def lease(self, *leases: Lease) -> None:
         if leases:
             given = [{"session_id": self._session, **asdict(each)} for each in leases]
-            self._connection.execute(self._statements.lease, given)
+            self.connection.execute(self._statements.lease, given)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
         changed = 0
         self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
             here = (table.c.session_id == self._session) & (table.c.annotator == name)
-            done = self._connection.execute(update(table).where(here).values(annotator=pseudonym))
+            done = self.connection.execute(update(table).where(here).values(annotator=pseudonym))
             changed = done.rowcount
         table = models.invites
         for column in (table.c.name, table.c.made_by):
             here = (table.c.session_id == self._session) & (column == name)
-            self._connection.execute(update(table).where(here).values({column: pseudonym}))
+            self.connection.execute(update(table).where(here).values({column: pseudonym}))
         return changed
 
     def _rename_within_events(self, name: str, pseudonym: str) -> None:
@@ -306,22 +306,22 @@ class SqlTransaction:
             (table.c.client, func.replace(table.c.client, name, pseudonym)),
         ):
             named = theirs & column.contains(name, autoescape=True)
-            self._connection.execute(update(table).where(named).values({column: instead}))
+            self.connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
         told = {"session": self._session, "number": question, "person": annotator}
-        self._connection.execute(_RELEASE, told)
+        self.connection.execute(_RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> int:
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
         statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
-        self._connection.execute(
+        self.connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
         table = models.invites
         here = (table.c.session_id == self._session) & (table.c.digest == invite.digest)
-        return int(self._connection.execute(select(table.c.id).where(here)).scalar_one())
+        return int(self.connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
         column = models.invites.c.revoked
@@ -334,7 +334,7 @@ class SqlTransaction:
         statements = self._statements
         query = statements.invites if invite is None else statements.invitation
         told = {"session": self._session, "id": invite}
-        rows = self._connection.execute(query, told).all()
+        rows = self.connection.execute(query, told).all()
         if rows and self._now is None:
             self._now = float(rows[0].now)
         return [_as_invite(row) for row in rows]
@@ -343,10 +343,10 @@ class SqlTransaction:
         """Change an invitation of this session."""
         table = models.invites
         here = (table.c.session_id == self._session) & (table.c.id == invite)
-        self._connection.execute(update(table).where(here).values(values))
+        self.connection.execute(update(table).where(here).values(values))
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
-        rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
+        rows = self.connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         with as_written(self.backend.url):
             found = [(row.number, _as_question(row)) for row in rows]
             for number, question in found:
@@ -363,7 +363,7 @@ class SqlTransaction:
         if new:
             numbers |= {asked: count for count, asked in enumerate(new, start=(after or 0) + 1)}
             added = [_question_row(self._session, numbers[asked], asked) for asked in new]
-            self._connection.execute(_NEW_QUESTIONS, added)
+            self.connection.execute(_NEW_QUESTIONS, added)
         return [numbers[asked] for asked in questions]
 
     def _numbers(self, questions: Sequence[Question]) -> tuple[dict[Question, int], int]:
@@ -375,16 +375,16 @@ class SqlTransaction:
         if len(items) <= _LISTED:
             kinds = {asked.kind for asked in questions}
             found = found.where(table.c.kind.in_(kinds), table.c.item.in_(items))
-        rows = self._connection.execute(found)
+        rows = self.connection.execute(found)
         numbers = {_as_question(row): row.number for row in rows}
-        last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
+        last = self.connection.execute(select(func.max(table.c.number)).where(here)).scalar()
         return numbers, last or 0
 
     def check_room(self) -> None:
         self.backend.check_room()
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
-        done = self._connection.execute(
+        done = self.connection.execute(
             insert(models.parts).values(
                 session_id=self._session,
                 part=part.part,
@@ -398,7 +398,7 @@ class SqlTransaction:
         )
         (identity,) = done.inserted_primary_key or (0,)
         for number, chunk in enumerate(chunks):
-            self._connection.execute(
+            self.connection.execute(
                 insert(models.chunks).values(part_id=identity, number=number, bytes=chunk)
             )
 
