@@ -1,4 +1,4 @@
-"""Groups that nobody thought of: added, merged, named, taken back; nothing answered is lost."""
+"""Group questions in a session: what people may say, and what becomes of it."""
 
 import math
 
@@ -6,424 +6,209 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.exceptions import AnswerError, KeyConflictError, ParameterError, SessionError
-from askmeans.policy.growing import renumbered, to_ask_again
-from askmeans.queries import Question
-from askmeans.sessions.events import Answer
-from askmeans.sessions.group_numbers import GroupNumbers, as_evidence
+from askmeans import sessions
+from askmeans.exceptions import AnswerError, KeyConflictError
+from askmeans.queries import Answer
 
-NAMES = ["small", "middle"]
-LABELS = np.repeat([0, 1, 2], 8)
-X = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])[LABELS] + np.random.default_rng(0).normal(
-    size=(24, 2)
-)
+NAMES = ["small", "middle", "large"]
 
 
 @pytest.fixture
 def session(make):
-    return make(X=X, n_clusters=2, ask="group", cluster_names=NAMES)
+    return make(ask="group", cluster_names=NAMES)
 
 
-def told(session, count, n_groups):
-    """Answer so many questions as somebody who knows three groups; the questions."""
-    asked = []
-    for _ in range(count):
-        (question,) = session.ask()
-        label = int(LABELS[question.items[0]])
-        session.tell(question.id, label if label < n_groups else ())
-        asked.append(question)
-    return asked
+def test_people_are_asked_for_groups_or_memberships(make):
+    assert make("a.db", ask="group").ask()[0].kind == "group"
+    assert make("c.db", ask="membership").ask()[0].kind == "membership"
 
 
-# ---- groups, as a record ------------------------------------------------------------------------
-
-
-def test_numbers_never_shift_and_columns_are_the_living_groups():
-    groups = GroupNumbers(n=5, into={1: 3}, gone=frozenset({0}))
-    assert groups.living == [2, 3, 4]
-    assert [groups.resolve(j) for j in range(6)] == [None, 3, 2, 3, 4, None]
-    assert [groups.column(j) for j in range(5)] == [None, 1, 0, 1, 2]
-    assert groups.members(3) == [1, 3]
-    assert groups.row_by_number((0.5, 0.25, 0.0)) == (0.0, 0.0, 0.5, 0.25, 0.0)
-
-
-def test_a_row_is_silent_about_later_groups_unless_it_sums_to_one():
-    groups = GroupNumbers(n=3)
-    assert groups.row_now((0.75, 0.25)) == (0.75, 0.25, 0.0)
-    for row in ((0.0, 0.0), (0.5, 0.0)):
-        assert groups.row_now(row)[:2] == row
-        assert math.isnan(groups.row_now(row)[2])
-
-
-def test_merged_shares_are_one_share():
-    assert GroupNumbers(n=3, into={2: 0}).row_now((0.5, 0.25, 0.25)) == (0.75, 0.25)
-    gone = GroupNumbers(n=3, gone=frozenset({2})).row_now((0.5, 0.0, 0.5))
-    assert gone == (0.5, 0.0)  # what was in it is in none of these
-
-
-def event(number, value, question=1, annotator="me"):
-    return Answer(id=number, key=str(number), annotator=annotator, question=question, value=value)
-
-
-def test_what_was_asked_again_takes_the_place_of_none_of_these():
-    asked = {1: Question("group", (7,)), 2: Question("group", (7,), None, 1)}
-    events = [event(1, (0.0, 0.0), 1), event(2, (1.0, 0.0, 0.0), 2)]
-    (first,) = as_evidence(events[:1], asked.get, GroupNumbers(n=3))
-    assert to_ask_again([first]) == [asked[2]]
-    (answer,) = as_evidence(events, asked.get, GroupNumbers(n=3))
-    assert (answer.repeat, answer.value) == (1, (1.0, 0.0, 0.0))
-    assert to_ask_again([answer]) == []
-    assert renumbered([answer])[0].question == asked[1]  # as a policy knows it
-
-
-def test_memberships_keep_their_group_whatever_its_column():
-    asked = {j + 1: Question("membership", (7,), j) for j in range(3)}
-    events = [event(j + 1, 0.25 * j, j + 1) for j in range(3)]
-    groups = GroupNumbers(n=3, gone=frozenset({1}))
-    found = as_evidence(events, asked.get, groups)
-    assert {answer.cluster: answer.value for answer in found} == {0: 0.0, 1: 0.5}
-    assert groups.to_numbers(found[1].question) == asked[3]
-    assert [groups.to_columns(question) for question in asked.values()] == [
-        asked[1], None, asked[2],
-    ]  # fmt: skip
-
-
-# ---- in a session -------------------------------------------------------------------------------
-
-
-def test_a_group_is_added_at_any_time_and_only_none_of_these_is_asked_again(session, again):
-    asked = told(session, 12, 2)
-    nowhere = {question.items for question in asked if LABELS[question.items[0]] == 2}
-    assert nowhere
-    before = session.history.answers()
-    assert session.groups.add("large") == 2
-    for seen in (session, again(session)):
-        assert seen.groups.names == [*NAMES, "large"]
-        assert seen.history.answers() == before  # nothing that was answered is lost
-        assert seen.result().memberships.shape == (24, 3)
-    placed = [q for q in asked if q.items not in nowhere]
-    for question in placed:  # of what was placed nothing is left for the new one
-        row = np.eye(3)[LABELS[question.items[0]]]
-        assert_allclose(session.result().memberships[question.items[0]], row, atol=1e-9)
-    again_asked = told(session, len(nowhere), 3)
-    assert {question.items for question in again_asked} == nowhere
-    assert {question.repeat for question in again_asked} == {1}
-    for question in again_asked:
-        assert_allclose(session.result().memberships[question.items[0]], [0.0, 0.0, 1.0], atol=1e-9)
-    (next_one,) = session.ask()
-    assert next_one.items not in {question.items for question in asked}
-
-
-def test_every_item_ends_in_its_group(session):
-    told(session, 10, 2)
-    session.groups.add("large")
-    while session.ask():
-        told(session, 1, 3)
-    assert session.status().state.value == "all done"
-    assert (session.result().memberships.argmax(axis=1) == LABELS).all()
-    assert session.exemplars(2)[0] >= 16
-
-
-def test_somebody_else_gets_another_of_the_items_to_ask_again(session):
-    told(session, 14, 2)
-    session.groups.add("large")
-    held = [session.ask(annotator=name)[0] for name in ("ann", "bob", "cy")]
-    assert len({question.items for question in held}) == 3
-
-
-def test_a_new_group_may_be_told_by_number_name_and_share(session):
-    session.groups.add("large")
-    for value, row in (
-        (2, (0.0, 0.0, 1.0)), ("large", (0.0, 0.0, 1.0)),
-        ({"small": 0.5, 2: 0.5}, (0.5, 0.0, 0.5)), ((0.0, 0.5, 0.5), (0.0, 0.5, 0.5)),
-    ):  # fmt: skip
-        (question,) = session.ask()
-        assert session.tell(question.id, value).value == row
-
-
-def test_merged_groups_are_one_and_the_second_redirects(session, again):
-    session.groups.add("large")
-    (first,) = session.ask()
-    session.tell(first.id, "large")
-    session.groups.merge("small", 2)
-    for seen in (session, again(session)):
-        assert seen.groups.names == NAMES
-        assert [(group.number, group.name) for group in seen.groups] == [
-            (0, "small"),
-            (1, "middle"),
-        ]
-        assert seen.groups.all_names == ["small", "middle", "small"]
-        assert_allclose(seen.result().memberships[first.items[0]], [1.0, 0.0])
-    (second,) = session.ask()
-    assert session.tell(second.id, 2).value == (1.0, 0.0, 0.0)  # its number still stands for it
-    with pytest.raises(AnswerError, match="large"):
-        session.change(second.id, "large")
-    assert session.groups.add("large") == 3  # a name may come again, a number never
-    assert session.groups.names == [*NAMES, "large"]
-
-
-def test_the_first_group_may_be_merged_away(session):
-    session.groups.add("large")
-    (first, second) = session.ask(2)
-    session.tell(first.id, 0)
-    session.tell(second.id, {"middle": 0.25, "large": 0.75})
-    session.groups.merge(2, 0)
-    assert session.groups.names == ["middle", "large"]
-    found = session.result()
-    assert found.group_names == ("middle", "large")
-    assert_allclose(found.memberships[[first.items[0], second.items[0]]], [[0, 1], [0.25, 0.75]])
-    session.groups.rename(0, "huge")
-    assert session.groups.names == ["middle", "huge"]
-    assert session.exemplars(0)[0] in (first.items[0], second.items[0])
-
-
-@pytest.mark.parametrize("count", [0, 12])
-def test_one_group_is_a_legal_state(session, again, count):
-    told(session, count, 2)
-    session.groups.merge("small", "middle")
-    for seen in (session, again(session)):
-        result, status = seen.result(), seen.status(estimate=True)
-        assert result.group_names == ("small",)
-        assert_allclose(result.memberships[:, 0] + result.clustering.unassigned, 1.0)
-        assert all(0.0 <= estimate.error <= 1.0 for estimate in seen.error_curve())
-        assert status.state.value == "all done"
-        assert seen.ask() == []
-    assert session.groups.add("large") == 2  # and there may be several again
-    assert session.ask()
-
-
-def test_groups_are_taken_back_like_answers(session, again):
-    (first,) = session.ask()
-    session.tell(first.id, "small")
-    session.groups.add("large")
-    (second,) = session.ask(annotator="ann")
-    session.tell(second.id, "large", annotator="ann")
-    session.groups.merge(1, 0)
-    assert session.groups.names == ["middle", "large"]
-    undone = session.undo(key="u")
-    assert (undone.kind, undone.question, undone.receipt.kind) == ("merge", None, "regroup")
-    assert session.undo(key="u").receipt.repeated
-    assert session.groups.names == [*NAMES, "large"]
-    assert session.undo().kind == "group"
-    for seen in (session, again(session)):
-        assert seen.groups.names == NAMES
-        assert seen.result().memberships.shape == (24, 2)
-        assert len(seen.history.answers()) == 2  # what was told of the group is kept
-    assert session.undo().value == (1.0, 0.0)
-    assert session.groups.add("large") == 3
-
-
-def test_groups_are_taken_back_in_turn(session):
-    session.groups.add("large")
-    first = session.groups.last_change()
-    session.groups.merge(1, 2)
-    with pytest.raises(SessionError, match="in turn"):
-        session.undo(event=first)
-    with pytest.raises(SessionError, match="to undo"):
-        session.undo(annotator="ann")
-    assert session.undo(event=session.groups.last_change(), annotator="ann").kind == "merge"
-    assert session.undo(event=first).kind == "group"
-    with pytest.raises(SessionError, match="Got none"):
-        session.groups.last_change()
-
-
-def test_what_was_put_into_a_removed_group_is_in_none(session, again):
-    number = session.groups.add("large")
-    asked = told(session, 12, 3)
-    before = session.history.answers()
-    receipt = session.groups.remove("large")
-    for seen in (session, again(session)):
-        assert seen.groups.names == NAMES
-        assert seen.result().memberships.shape == (24, 2)
-        assert seen.history.answers() == before
-        for question in asked:
-            row = np.eye(3)[LABELS[question.items[0]], :2]
-            assert_allclose(seen.result().memberships[question.items[0]] * row.sum(), row)
-        assert seen.groups.find(number) is None
-    assert session.groups.add("tiny") == 3  # numbers are not given again
-    session.history.take_back(receipt.event)  # also after something else was done to groups
-    assert session.groups.names == [*NAMES, "large", "tiny"]
-    placed = next(q.items[0] for q in asked if LABELS[q.items[0]] == 2)
-    assert_allclose(session.result().memberships[placed], [0.0, 0.0, 1.0, 0.0], atol=1e-9)
-
-
-def test_a_removed_group_is_taken_back_by_the_next_undo(session):
-    receipt = session.groups.remove(0)
-    assert [change.text for change in session.history.changes()] == ["removed small"]
-    undone = session.undo()
-    assert (undone.kind, undone.question, session.groups.names) == ("remove", None, NAMES)
-    assert session.history.changes()[0].event == receipt.event
-    assert session.history.changes()[0].undone
-
-
-def test_the_last_group_and_one_that_is_not_there_are_not_removed(session):
-    for group in ("kale", 7, None):
-        with pytest.raises(ParameterError, match="one of the groups 0 small, 1 middle"):
-            session.groups.remove(group)
-    session.groups.remove("small")
-    with pytest.raises(ParameterError, match="must not be the only group"):
-        session.groups.remove("middle")
-    assert session.groups.names == ["middle"]
-
-
-def test_memberships_of_a_removed_group_are_not_asked(make):
-    session = make(X=X, n_clusters=3, ask="membership", cluster_names=list("abc"))
-    held = session.ask(6)
-    for question in held[3:]:
-        session.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
-    session.groups.remove(held[0].cluster)
-    assert held[0].cluster not in {question.cluster for question in session.ask(6)}
-    assert session.result().memberships.shape == (24, 2)
-    assert session.status(estimate=True).state.value == "asking"
-
-
-def test_undo_takes_back_the_group_that_was_added_for_the_answer(session, again):
-    (question,) = session.ask(annotator="ann")
-    receipt = session.groups.add_for(question.id, "large", annotator="ann", key="k")
-    assert receipt.value == (0.0, 0.0, 1.0)
-    repeated = session.groups.add_for(question.id, "large", annotator="ann", key="k")
-    assert (repeated.event, session.groups.names) == (receipt.event, [*NAMES, "large"])
-    undone = session.undo(annotator="ann", key="u")
-    assert (undone.group, undone.reopened) == ("large", True)
-    for seen in (session, again(session)):
-        assert seen.groups.names == NAMES
-        assert seen.result().memberships.shape == (24, 2)
-        assert seen.undo(annotator="ann", key="u").group == "large"  # the same undo again
-    assert session.ask(annotator="ann") == [question]
-    with pytest.raises(KeyConflictError, match="still stands"):
-        session.groups.add_for(question.id, "large", annotator="ann", key="k")
-
-
-@pytest.mark.parametrize("use", ["answer", "pin", "merge"])
-def test_a_group_that_something_else_is_in_stays_when_its_first_answer_is_undone(session, use):
-    (question,) = session.ask(annotator="ann")
-    session.groups.add_for(question.id, "large", annotator="ann")
-    if use == "answer":
-        session.tell(session.ask(annotator="bob")[0].id, "large", annotator="bob")
-    elif use == "pin":
-        session.groups.pin("large", 20)
-    else:
-        session.groups.merge("large", "small")
-    assert session.undo(question.id, annotator="ann").group is None
-    assert "large" in session.groups.names
-
-
-def test_only_a_question_about_groups_is_answered_with_a_new_one(make):
-    session = make(X=X, n_clusters=2, ask="membership")
+@pytest.mark.parametrize(
+    ("value", "row"),
+    [
+        (1, (0.0, 1.0, 0.0)),
+        ("large", (0.0, 0.0, 1.0)),
+        ({"small": 0.7, 2: 0.3}, (0.7, 0.0, 0.3)),
+        ({0: 0.25}, (0.25, 0.0, 0.0)),
+        ((), (0.0, 0.0, 0.0)),
+        ((0.5, 0.5, 0.0), (0.5, 0.5, 0.0)),
+    ],
+)
+def test_a_group_shares_or_none_of_these_are_kept_as_a_row(session, again, value, row):
     (question,) = session.ask()
-    with pytest.raises(SessionError, match="question about groups"):
-        session.groups.add_for(question.id, "large")
-    assert len(session.groups) == 2
+    assert (question.kind, question.cluster, len(question.items)) == ("group", None, 1)
+    assert session.tell(question.id, value).value == row
+    for seen in (session, again(session)):
+        assert [receipt.value for receipt in seen.history.answers()] == [row]
+        (answer,) = seen.result().history
+        assert (answer.kind, answer.cluster, answer.value) == ("group", None, row)
+    if sum(row) == 1.0:
+        assert_allclose(session.result().memberships[question.items[0]], row)
 
 
-@pytest.mark.parametrize("name", ["small", "id", "", "a\nb"])
-def test_a_name_that_is_none_or_taken_is_refused_and_changes_nothing(session, name):
-    with pytest.raises(ParameterError, match="'name' parameter"):
-        session.groups.add(name)
-    assert session.groups.names == NAMES
+@pytest.mark.parametrize(
+    "value", [3, -1, "kale", {"small": 0.7, "large": 0.7}, {"small": 2}, 0.5, True, None, math.nan,
+              (1.0,), {"small": "much"}],
+)  # fmt: skip
+def test_what_is_no_group_is_refused_and_changes_nothing(session, value):
+    (question,) = session.ask()
+    with pytest.raises(AnswerError, match="Got"):
+        session.tell(question.id, value)
+    assert session.history.answers() == []
+    assert session.ask() == [question]
 
 
-def test_groups_that_are_not_two_are_not_merged(session):
-    for a, b in ((0, 0), (0, 7), ("small", "kale"), (True, 1), (0, None)):
-        with pytest.raises(
-            ParameterError, match=r"two different groups|one of the groups 0 small, 1 middle"
-        ):
-            session.groups.merge(a, b)
-    session.groups.merge(0, 1)
-    with pytest.raises(ParameterError, match="two different groups"):
-        session.groups.merge(0, 1)
-    assert session.ask() == []  # one group holds everything
-    session.groups.add("large")
-    assert len(session.ask()) == 1
+def test_a_group_is_no_answer_to_a_question_for_a_membership(make):
+    session = make(ask="membership")
+    (question,) = session.ask()
+    for value in ("small", {0: 1.0}, ()):
+        with pytest.raises(AnswerError, match="must be a number"):
+            session.tell(question.id, value)
 
 
-def test_there_are_no_more_groups_than_items(make):
-    session = make(X=[[0.0], [1.0]], n_clusters=2, ask="group")
-    with pytest.raises(ParameterError, match="at most n_samples=2"):
-        session.groups.add("third")
+def test_the_same_said_in_two_ways_is_the_same_answer(session):
+    (question,) = session.ask()
+    assert not session.tell(question.id, "large", key="a").repeated
+    assert session.tell(question.id, 2, key="a").repeated
+    assert session.tell(question.id, {"large": 1.0}).repeated
+    with pytest.raises(KeyConflictError, match="after 2:1"):
+        session.tell(question.id, 0)
 
 
-def test_groups_of_a_session_that_compares_items_are_fixed(make):
-    session = make(ask="similarity")
-    for move in (lambda: session.groups.add("d"), lambda: session.groups.merge(0, 1)):
-        with pytest.raises(SessionError, match="needs a session that asks for groups"):
-            move()
+def test_an_answer_is_changed_taken_back_and_cannot_be_said(session, again):
+    (question,) = session.ask()
+    session.tell(question.id, "large")
+    assert session.change(question.id, {"small": 0.5, "middle": 0.5}).value == (0.5, 0.5, 0.0)
+    assert session.undo().value == (0.5, 0.5, 0.0)
+    assert session.unsure(question.id).value is None
+    (answer,) = again(session).result().history
+    assert np.isnan(answer.value).all()
+    assert session.change(question.id, ()).value == (0.0, 0.0, 0.0)
+    assert session.change(question.id, None).kind == "unsure"
 
 
-def test_memberships_are_asked_of_a_new_group_too(make):
-    session = make(X=X, n_clusters=2, ask="membership", cluster_names=NAMES)
-    for _ in range(8):
-        (question,) = session.ask()
-        session.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
-    session.groups.add("large")
-    asked = []
-    for _ in range(30):
-        (question,) = session.ask()
-        asked.append(question)
-        session.tell(question.id, float(LABELS[question.items[0]] == question.cluster))
-    assert 2 in {question.cluster for question in asked}
-    with pytest.raises(SessionError, match="needs a session that asks for groups"):
-        session.groups.merge(0, 1)
-    assert (session.result().memberships.argmax(axis=1) == LABELS).mean() > 0.9
+def test_shares_lie_on_the_sessions_scale(make):
+    session = make(ask="group", cluster_names=NAMES, levels=4)
+    (question,) = session.ask()
+    with pytest.raises(AnswerError, match="points of the session's scale"):
+        session.tell(question.id, {"small": 0.5})
+    told = session.tell(question.id, {"small": 0.33, "large": 0.67}).value
+    assert told == (1 / 3, 0.0, 2 / 3)
 
 
-def test_many_items_of_no_group_suggest_another_with_the_evidence(session):
-    assert session.status().suggestion is None
-    told(session, 20, 2)
-    status = session.status()
-    assert status.suggested_clusters > 2
-    assert "belong to none of the 2 groups, so there may be" in status.suggestion
-    assert session.result().clustering.diagnostics.suggested_clusters > 2
-    session.groups.add("large")
-    told(session, 10, 3)
-    assert session.status().suggestion is None
+def test_exemplars_are_those_that_people_placed_in_a_group(session):
+    (question,) = session.ask()
+    session.tell(question.id, {"large": 0.8, "small": 0.2})
+    assert session.exemplars(2)[0] == question.items[0]
+    assert question.items[0] not in session.exemplars(0, n=40)
+    session.change(question.id, "small")
+    assert session.exemplars(0)[0] == question.items[0]
+    assert question.items[0] not in session.exemplars(2, n=40)
 
 
-def test_two_processes_add_groups_of_different_numbers(session, again):
-    other = again(session)
-    assert [session.groups.add("c"), other.groups.add("d"), session.groups.add("e")] == [2, 3, 4]
-    assert other.groups.names == [*NAMES, "c", "d", "e"] or len(other.groups) == 5
+def test_a_group_that_has_only_a_name_has_no_exemplars_before_somebody_placed_an_item(session):
+    session.result()
+    assert [session.exemplars(group) for group in range(3)] == [[], [], []]
+    (question,) = session.ask()
+    session.tell(question.id, "large")
+    session.result()
+    assert [len(session.exemplars(group)) for group in range(3)] == [0, 0, 3]
 
 
-def test_a_group_of_memberships_that_was_taken_back_leaves_the_others_their_numbers(make):
-    session = make(X=X, n_clusters=2, ask="membership", cluster_names=NAMES)
-    session.groups.add("wrong")
-    session.undo()
-    assert session.groups.add("large") == 3
-    asked = []
-    for _ in range(40):
-        (question,) = session.ask()
-        asked.append(question.cluster)
-        label = {0: 0, 1: 1, 3: 2}[question.cluster]
-        session.tell(question.id, float(LABELS[question.items[0]] == label))
-    assert set(asked) == {0, 1, 3}
-    assert (session.result().memberships.argmax(axis=1) == LABELS).mean() > 0.9
+def test_people_who_place_an_item_in_different_groups_contradict_each_other(make, kit):
+    session = make(ask="group", cluster_names=NAMES, annotations=2)
+    for agreed in session.ask(14, annotator="ann"):
+        session.tell(agreed.id, kit.knows(agreed), annotator="ann")
+        session.tell(agreed.id, kit.knows(agreed), annotator="bob")
+    (question,) = session.ask(annotator="ann")
+    session.tell(question.id, "small", annotator="ann")
+    session.tell(question.id, "small", annotator="bob")
+    assert session.status(estimate=True).contradictions == ()
+    session.change(question.id, "large", annotator="bob")
+    (conflict,) = session.status(estimate=True).contradictions
+    assert conflict.kind == "repeats"
+    assert [receipt.value for receipt in conflict.answers] == [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)]
+    label = session.item(question.items[0]).label
+    text = sessions.conflicts.describe(conflict, lambda _: label, session.groups.all_names)
+    assert text == f"{label}: people disagree (ann “small”, bob “large”)."
 
 
-def test_a_session_may_find_out_how_many_groups_there_are(make, again):
-    session = make(X=X, n_clusters="auto", ask="group")
-    assert session.groups.names == ["Group A", "Group B"]
+def test_rows_are_imported_once_and_refused_where_they_are_none(session, again):
+    def held(value, item=7):
+        return Answer(round=0, kind="group", items=(item,), cluster=None, repeat=0, value=value)
+
+    assert session.import_answers([held((0.0, 0.25, 0.75)), held((math.nan,) * 3, item=8)]).new == 2
+    assert session.import_answers([held((0.0, 0.25, 0.75))]).new == 0
+    with pytest.raises(KeyConflictError, match="must stay what it was"):
+        session.import_answers([held((1.0, 0.0, 0.0))])
+    for wrong in ((1.0, 0.5, 0.0), (0.0,) * 4, 0.5, (), (math.nan, 1.0, 0.0)):
+        with pytest.raises(AnswerError, match="Got"):
+            session.import_answers([held(wrong, item=9)])
+    assert session.status().held == 2
+    assert session.status().answered == 0
+    assert_allclose(again(session).result().memberships[7], [0.0, 0.25, 0.75])
+    asked = [question.items for question in session.ask(30)]
+    assert (7,) not in asked
+    assert (8,) not in asked
+
+
+def test_every_item_is_asked_about_once_and_then_all_is_done(make):
+    session = make(X=[[0.0], [0.1], [5.0], [5.1]], n_clusters=2, ask="group")
+    items = []
     while questions := session.ask():
-        label = int(LABELS[questions[0].items[0]])
-        session.tell(questions[0].id, label if label < len(session.groups) else ())
-        if len(session.history.answers()) > 40:
-            break
-    assert session.groups.names == ["Group A", "Group B", "Group C"]
-    assert list(again(session).groups) == list(session.groups)
-    assert (session.result().memberships.argmax(axis=1) == LABELS).all()
+        items.append(questions[0].items[0])
+        session.tell(questions[0].id, int(questions[0].items[0] > 1))
+    assert sorted(items) == [0, 1, 2, 3]
+    assert session.status().state.value == "all done"
+    assert session.result().memberships.argmax(axis=1).tolist() == [0, 0, 1, 1]
 
 
-def test_a_group_that_was_taken_back_does_not_come_again_by_itself(make):
-    session = make(X=X, n_clusters="auto", ask="group", cluster_names=NAMES)
-    while len(session.groups) == 2:
-        told(session, 1, 2)
-    assert session.groups.names == [*NAMES, "Group C"]
-    session.undo(event=session.groups.last_change())
-    told(session, 5, 2)
-    assert session.groups.names == NAMES
+def test_a_forecast_counts_items_and_not_entries(make):
+    group, entry = (make(f"{ask}.db", ask=ask) for ask in ("group", "membership"))
+    assert group.status().left.low == 40
+    assert entry.status().left.low == 80
 
 
-@pytest.mark.parametrize("options", [{}, {"ask": "membership"}])
-def test_only_a_session_that_asks_for_groups_finds_out_how_many(make, options):
-    with pytest.raises(ParameterError, match=r"'n_clusters' parameter .* Got 'auto'"):
-        make(n_clusters="auto", **options)
+def test_nobody_gets_an_item_that_another_holds(session):
+    held = [session.ask(annotator=f"t{number}")[0].items for number in range(30)]
+    assert len(set(held)) == 30
+
+
+# ---- before the first answer --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ask", ["group", "membership"])
+def test_groups_that_have_only_names_have_no_members_before_an_answer(make, again, kit, ask):
+    named = make(ask=ask, cluster_names=["a", "b", "c"])
+    for seen in (named, again(named)):
+        result = seen.result()
+        assert (result.basis, result.without_answers[:15]) == ("nothing", "No answers yet:")
+        assert_allclose(result.memberships, 1 / 3)
+        assert_allclose(result.clustering.memberships, 1 / 3)
+        assert_allclose(result.clustering.predictor(kit.X[:4]), 1 / 3)
+        assert result.without_answers in seen.status(estimate=True).notes
+    (question,) = named.ask()
+    named.unsure(question.id)
+    assert named.result().basis == "nothing"  # nobody could say
+    (question,) = named.ask()
+    named.tell(question.id, kit.knows(question))
+    assert (named.result().basis, named.result().without_answers) == ("answers", "")
+    assert named.result().memberships.max() > 0.5
+
+
+def test_none_of_these_places_no_item(make):
+    session = make(ask="group", cluster_names=["a", "b", "c"])
+    session.tell(session.ask()[0].id, ())
+    assert session.result().basis == "nothing"
+    session.undo()
+    session.advisers.add("m", {0: "b"})
+    assert session.result().basis == "answers"  # a language model's are evidence, too
+
+
+def test_clusters_that_nobody_named_are_shown_as_what_they_are(make):
+    session = make(ask="group")
+    result = session.result()
+    assert (result.basis, result.memberships.max() > 0.5) == ("data", True)
+    assert "unsupervised fit" in result.without_answers
+    session.groups.add("another")  # which has only a name
+    assert session.result().basis == "nothing"

@@ -1,195 +1,130 @@
-"""Examples pinned by hand, options, questions of one's own choice; every change told and undone."""
+"""Who did what, when and from where; and a name that becomes a pseudonym everywhere."""
 
-import numpy as np
+import os
+
 import pytest
+from last_bits import same_but_for_rounding
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError, SessionError
-
-X = [[1.0], [2.0], [8.0], [9.0], [1.5], [8.5]]
-
-
-@pytest.fixture
-def session(tmp_path):
-    with sessions.create(
-        tmp_path / "pets.db", X, n_clusters=2, cluster_names=["cats", "dogs"], random_state=0
-    ) as made:
-        yield made
+from askmeans.sessions.clients import current_client
+from askmeans.sessions.tables import answers_table
 
 
-def reopened(session):
-    return sessions.open(session.url)
+@pytest.fixture(params=["sqlite", "postgresql"])
+def session(request, folder, kit):
+    """A session that Ada and Bo have answered, in either store."""
+    place = folder / "s.db"
+    if request.param == "postgresql":
+        place = request.getfixturevalue("postgres_url")
+    with sessions.create(place, kit.X, n_clusters=3, ask="membership", annotations=2,
+                         random_state=0, cluster_names=["a", "b", "c"]) as session:  # fmt: skip
+        for name in ("Ada Lovelace", "Bo"):
+            first, second, third = session.ask(3, annotator=name)
+            session.tell(first.id, 0.5, annotator=name)
+            session.tell(second.id, 0.25, annotator=name)
+            session.undo(annotator=name)
+            session.skip(third.id, annotator=name)
+        session.ask(annotator="Ada Lovelace")
+        yield session
 
 
-def test_options_are_kept_and_have_values_before_anybody_decides(session):
-    assert session.settings.options == {"purpose": "", "guidelines": "", "predicted_first": False,
-                               "gold_feedback": False, "annotators_see_results": False,
-                               "audit_share": 0.0, "good_enough": 0.0}  # fmt: skip
-    session.settings.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
-    session.settings.set_option("predicted_first", True)
-    with reopened(session) as again:
-        assert again.settings.options["guidelines"] == "# Cats\n\n- *whiskers*"
-        assert again.settings.options["predicted_first"] is True
+def raw(session):
+    """All text that is stored in the database."""
+    from sqlalchemy import inspect, text
+
+    with session.runtime.store.backend.engine.connect() as connection:
+        tables = inspect(connection).get_table_names()
+        return repr([connection.execute(text(f"SELECT * FROM {t}")).all() for t in tables])
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("colour", "red"), ("guidelines", 7), ("predicted_first", "yes"), ("purpose", "x" * 20_001)],
-)
-def test_an_option_that_is_none_changes_nothing(session, name, value):
-    with pytest.raises(ParameterError, match="set_option"):
-        session.settings.set_option(name, value)
-    assert session.history.changes() == []
+def test_every_event_tells_who_when_and_from_which_client(session):
+    with sessions.from_client("robot 3"):
+        session.groups.rename(0, "new", annotator="Cy")
+    records = session.history.audit()
+    assert [r.event for r in records] == sorted(r.event for r in records)
+    assert records[-1].annotator == "Cy"
+    assert records[-1].client == "robot 3"
+    assert {record.client for record in records[:-1]} == {current_client()}
+    assert all(record.at > 1.6e9 and record.annotator for record in records)
+    assert current_client().startswith("python on ")
 
 
-def test_what_is_good_enough_can_be_decided_later(session):
-    for _ in range(len(session.rows)):
-        (question,) = session.ask()
-        session.tell(question.id, int(X[question.items[0]][0] > 5.0))
-    before = session.result().clustering.diagnostics.target
-    decided = session.settings.set_option("good_enough", 0.25)
-    assert session.result().clustering.diagnostics.target == 0.25
-    with reopened(session) as again:
-        assert again.settings.options["good_enough"] == 0.25
-        assert again.result().clustering.diagnostics.target == 0.25
-    session.history.take_back(decided.event)
-    assert session.settings.options["good_enough"] == 0.0
-    assert session.result().clustering.diagnostics.target == before
+def test_what_was_taken_back_stays_in_the_log(session):
+    kinds = [(r.kind, r.undone) for r in session.history.audit() if r.annotator == "Bo"]
+    assert kinds == [("answer", False), ("answer", True), ("undo", False), ("skip", False)]
+    assert session.history.audit()[1].value == 0.25
 
 
-def test_what_the_session_was_made_with_is_good_enough_until_decided(tmp_path):
-    X = [[0.0], [0.1], [5.0], [5.1]]
-    with sessions.create(tmp_path / "s.db", X, n_clusters=2, target=0.05, random_state=0) as made:
-        assert made.settings.options["good_enough"] == 0.05
-        decided = made.settings.set_option("good_enough", 0.25)
-        made.history.take_back(decided.event)
-        assert made.settings.options["good_enough"] == 0.05
+def test_a_pseudonym_replaces_a_name_in_log_leases_and_exports_and_is_an_event(session):
+    with sessions.open(session.url) as other:
+        history = other.history.answers()
+        result = other.result().memberships
+        assert session.people.pseudonymize("Ada Lovelace", annotator="owner") == "person 1"
+        assert "Lovelace" not in raw(session)
+        last = session.history.audit()[-1]
+        assert (last.kind, last.annotator, last.pseudonym) == ("pseudonym", "owner", "person 1")
+        for seen in (session, other):  # another process learns of it, too
+            assert len(seen.history.audit()) == len(history) + 5
+            assert [r.annotator for r in seen.history.answers()].count("person 1") == 2
+            assert set(seen.status().annotators) == {"person 1", "Bo"}
+            assert "Lovelace" not in answers_table(seen).to_csv()
+            same_but_for_rounding(seen.result().memberships, result)
+            assert [(r.event, r.value) for r in seen.history.answers()] == [
+                (r.event, r.value) for r in history
+            ]
+        assert [h.annotator for h in other.status().holding].count("person 1") >= 1
 
 
-def test_pinned_items_are_the_first_examples(session):
-    before = session.exemplars(0, n=2)
-    session.groups.pin(0, 3)
-    assert session.exemplars(0, n=2) == [3, *before[:1]]
-    session.groups.pin(0, 2)
-    with reopened(session) as again:
-        assert again.groups.pinned(0) == [3, 2]
-    session.groups.unpin(0, 3)
-    assert session.groups.pinned(0) == [2]
-    session.groups.merge(1, 0)
-    assert session.groups.pinned(1) == [2]  # what is part of a group brings its examples along
-    with pytest.raises(ParameterError, match="must be below 6"):
-        session.groups.pin(1, 6)
+def test_a_name_in_keys_and_clients_of_their_own_is_replaced_too(session):
+    with sessions.from_client("Ada Lovelace's laptop"):
+        (question,) = session.ask(annotator="Ada Lovelace")
+        first = session.tell(question.id, 0.75, annotator="Ada Lovelace", key="Ada Lovelace 7%")
+    other = session.tell(question.id, 0.5, annotator="Bo", key="b").event
+    session.people.pseudonymize("Ada Lovelace")
+    assert "Lovelace" not in raw(session)
+    told = {record.event: record for record in session.history.audit()}
+    assert told[first.event].client == "person 1's laptop"
+    assert told[other].client == current_client()
+    again = session.tell(question.id, 0.75, annotator="person 1", key="b2")
+    assert (again.event, again.repeated) == (first.event, True)
 
 
-def test_every_change_is_told_and_taken_back(session):
-    renamed = session.groups.rename(0, "felines", annotator="ann")
-    session.groups.add("birds")
-    pinned = session.groups.pin(1, 3)
-    decided = session.settings.set_option("purpose", "We sort pets.")
-    assert [change.text for change in session.history.changes()] == [
-        "renamed cats to felines",
-        "added birds",
-        "pinned x0 = 9 in dogs",
-        "changed purpose",
-    ]
-    assert session.history.changes()[0].annotator == "ann"
-    for receipt in (decided, pinned, renamed):
-        session.history.take_back(receipt.event)
-    session.history.take_back(session.history.changes()[1].event)
-    assert session.groups.names == ["cats", "dogs"]
-    assert session.groups.pinned(1) == []
-    assert session.settings.options["purpose"] == ""
-    assert [change.undone for change in session.history.changes() if change.kind == "group"] == [
-        True
-    ]
-    with pytest.raises(SessionError, match="nothing changed again"):
-        session.history.take_back(renamed.event)
-    with pytest.raises(SessionError, match="Got event 999"):
-        session.history.take_back(999)
+def test_who_goes_on_under_the_pseudonym_can_undo_as_before(session):
+    session.people.pseudonymize("Ada Lovelace", "A.")
+    assert session.undo(annotator="A.").kind == "skip"
+    with pytest.raises(SessionError, match="Got none"):
+        session.undo(annotator="Ada Lovelace")
 
 
-def test_a_second_name_goes_back_to_the_first_and_an_option_to_what_it_was(session):
-    session.groups.rename(1, "hounds")
-    again = session.groups.rename(1, "canines")
-    session.settings.set_option("purpose", "one")
-    changed = session.settings.set_option("purpose", "two")
-    session.history.take_back(again.event)
-    session.history.take_back(changed.event)
-    assert session.groups.names == ["cats", "hounds"]
-    assert session.settings.options["purpose"] == "one"
+def test_whoever_replaces_their_own_name_is_not_named_by_the_event(session):
+    session.people.pseudonymize("Ada Lovelace", annotator="Ada Lovelace")
+    assert session.history.audit()[-1].annotator == "person 1"
+    assert "Lovelace" not in raw(session)
+    session.people.pseudonymize("Bo")
+    assert {r.annotator for r in session.history.audit()} == {"person 1", "person 2", "me"}
 
 
-def test_a_merge_is_told_by_the_name_that_ended(session):
-    session.groups.rename(1, "hounds")
-    merged = session.groups.merge("cats", "hounds")
-    assert session.history.changes()[-1].text == "merged hounds into cats"
-    session.history.take_back(merged.event)
-    assert session.groups.names == ["cats", "hounds"]
+def test_a_name_that_somebody_has_is_no_pseudonym_and_nobody_has_none(session):
+    before = raw(session)
+    with pytest.raises(ParameterError, match="'pseudonym' parameter must be a name that nobody"):
+        session.people.pseudonymize("Ada Lovelace", "Bo")
+    with pytest.raises(SessionError, match="something by or for 'Cy'"):
+        session.people.pseudonymize("Cy")
+    with pytest.raises(ParameterError):
+        session.people.pseudonymize("Ada Lovelace", "held")
+    assert raw(session) == before
 
 
-def test_somebody_asks_about_an_item_of_their_own_choice_though_the_budget_is_spent(session):
-    session.settings.set_budget(1)
-    (first,) = session.ask(annotator="ann")
-    session.tell(first.id, 0, annotator="ann")
-    row = next(row for row in range(6) if (row,) != first.items)
-    question = session.add_question("group", (row,), annotator="bob")
-    assert question.items == (row,)
-    assert session.tell(question.id, "dogs", annotator="bob").counts
-    assert session.add_question("group", (row,), annotator="bob").id == question.id
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [(("pair", (0, 1)), SessionError), (("group", (6,)), ParameterError),
-     (("group", (0, 1)), ParameterError), (("group", (0,), 1), ParameterError),
-     (("membership", (0,)), ParameterError), (("membership", (0,), 2), ParameterError)],
-)  # fmt: skip
-def test_a_question_that_the_session_does_not_ask_is_refused(session, arguments, error):
-    with pytest.raises(error, match="add_question"):
-        session.add_question(*arguments)
-
-
-def test_a_session_takes_groups_and_memberships_whichever_it_asks_for(session):
-    asked = session.add_question("membership", (5,), 1)
-    session.tell(asked.id, 1.0)
-    session.tell(session.add_question("group", (0,)).id, "cats")
-    assert session.result().memberships[5].argmax() == 1
-    with reopened(session) as again:
-        assert [again.question(r.question).kind for r in again.history.answers()] == [
-            "membership",
-            "group",
-        ]
-
-
-def test_a_session_that_compares_takes_every_kind_in_any_order(tmp_path):
-    labels = np.repeat([0, 1], 10)
-    points = np.random.default_rng(0).normal(size=(20, 1))  # features tell nothing
-    with sessions.create(
-        tmp_path / "s.db", points, n_clusters=2, ask="similarity", cluster_names=["cats", "dogs"],
-        random_state=0,
-    ) as made:  # fmt: skip
-        made.tell(made.add_question("group", (0,)).id, "cats")
-        made.tell(made.add_question("membership", (10,), 1).id, 1.0)
-        for row in range(1, 20):
-            if row != 10:
-                pair = made.add_question("pair", (row, 0))
-                assert pair.items == (0, row)
-                made.tell(pair.id, float(labels[row] == 0))
-        assert (made.result().memberships.argmax(axis=1) == labels).all()
-        with pytest.raises(ParameterError, match="different rows"):
-            made.add_question("triplet", (1, 1, 2))
-
-
-def test_the_error_curve_has_the_milestones_and_now_and_is_the_same_after_a_reopening(session):
-    assert session.error_curve() == ()
-    for _ in range(5):
-        (question,) = session.ask()
-        session.tell(question.id, int(X[question.items[0]][0] > 5.0))
-    curve = session.error_curve()
-    assert [estimate.answers for estimate in curve] == [2, 4, 5]
-    assert all(each.low <= each.error <= each.high for each in curve)
-    assert curve[-1].error == pytest.approx(session.result().clustering.diagnostics.estimated_error)
-    with reopened(session) as again:
-        assert [each.error for each in again.error_curve()] == pytest.approx(
-            [each.error for each in curve]
-        )
+def test_a_child_process_names_its_own_client(session):
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            with sessions.from_client("child"):
+                session.settings.pause()
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert session.history.audit()[-1].client == "child"

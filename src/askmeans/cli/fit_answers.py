@@ -145,7 +145,7 @@ def _by_session(job: Job) -> Outcome:
             complete=finished and not is_spent,
             stopped=stopped if finished else "interrupted",
             n_queries=status.answered,
-            n_answers_held=status.held,
+            n_known_answers=status.held,
             n_rounds=result.n_rounds,
             diagnostics=plain(result.clustering.diagnostics.to_dict()),
             answers=str(job.file("session.db")),
@@ -262,7 +262,7 @@ def _run_summary(job: Job, result: Result) -> dict[str, Any]:
         complete=result.complete,
         stopped=diagnostics.stopped,
         n_queries=result.n_queries,
-        n_answers_held=len(result.history) - result.n_queries,
+        n_known_answers=len(result.history) - result.n_queries,
         n_rounds=result.n_rounds,
         diagnostics=plain(diagnostics.to_dict()),
     )

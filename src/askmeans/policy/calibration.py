@@ -46,7 +46,7 @@ _EVEN = 1e-3
 # without them, and .348 with them; with c from .2 to 1 and e from .1 to .15 it is the same within
 # 1 %. Of messages with many near-duplicates it is .255 and .211, of 9 large tables .623 and .622,
 # of texts of 8 to 20 groups .831 and .830, of 14 other tables, where twins differ, .585 and .589.
-_SHARE, _EXPONENT = 0.5, 0.2
+_SHARE, _EXPONENT = 0.5, 0.125
 _ADDED = 0.25  # items whose error is added to what was observed
 _ERROR_POWERS = (0.25, 0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 2.0, 2.5, 3.0)  # of uncertainty, for errors
 _USUAL_POWER = 1.4  # errors occur where models agree, too

@@ -1,8 +1,8 @@
 """Advisers: language models and other classifiers, whose answers people's answers weigh.
 
 An adviser's answers are in the log, neither asked nor counted. The policy weighs them by how they
-agree with people's (`policy.advisers`). A share of people's questions is about random items: these
-show without bias how often an adviser is wrong.
+agree with people's (`askmeans.policy.advisers`). A share of people's questions is about random
+items: these show without bias how often an adviser is wrong.
 """
 
 import math

@@ -9,7 +9,7 @@ Rules of this file:
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from numbers import Integral
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
@@ -34,8 +34,10 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import Group
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["Groups", "as_line"]
 
@@ -192,7 +194,7 @@ class Groups(Sequence[Group]):
         self._check_can_change("add")
         name = check_name(name, "name", "Groups.add")
 
-        def added(_: Transaction) -> list[Event]:
+        def added(_: "Transaction") -> list[Event]:
             groups = self._runtime.groups
             check_enough_items(len(self._runtime.rows), len(groups.living) + 1, "Groups.add")
             if name in self._results.taken_names(-1):

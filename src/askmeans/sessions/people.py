@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
@@ -39,7 +39,10 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import InviteRecord, Transaction
+from askmeans.sessions.store.records import InviteRecord
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["ROLES", "Invite", "People", "Person", "Role"]
 
@@ -179,7 +182,7 @@ class People:
             )
         token = secrets.token_urlsafe(32)
 
-        def invited(transaction: Transaction) -> list[events.Event]:
+        def invited(transaction: "Transaction") -> list[events.Event]:
             now = transaction.now()
             number = transaction.invite(
                 InviteRecord(
@@ -230,7 +233,7 @@ class People:
         by = check_annotator(annotator)
         meant: list[int] = []
 
-        def revoked(transaction: Transaction) -> list[events.Event]:
+        def revoked(transaction: "Transaction") -> list[events.Event]:
             # Read here: somebody about to be revoked may be inviting themselves once more.
             every = [_as_invite(record, transaction.now()) for record in transaction.invites()]
             valid = [invite for invite in every if invite.state == "valid"]
@@ -311,7 +314,7 @@ class People:
         Your invitation has ended
         """
 
-        def check(transaction: Transaction) -> None:
+        def check(transaction: "Transaction") -> None:
             for record in transaction.invites(person.invite):
                 same = (record.name, record.role) == (person.name, person.role)
                 if same and _as_invite(record, transaction.now()).state == "valid":
@@ -527,7 +530,7 @@ class People:
             pseudonym = check_annotator(pseudonym, person=True)
         name, runtime = check_annotator(name, person=True), self._runtime
 
-        def replaced(transaction: Transaction) -> list[events.Event]:
+        def replaced(transaction: "Transaction") -> list[events.Event]:
             taken = {event.annotator for event in transaction.events(0)}
             taken |= {lease.annotator for lease in transaction.leases()[1]}
             invites = runtime.store.invites(runtime.record.id)[1]

@@ -29,7 +29,7 @@ from askmeans.sessions.reports import (
     Status,
 )
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Lease
+from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -41,15 +41,18 @@ from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_mode
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
-from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
+from askmeans.sessions.store.records import Lease, SessionRecord
 from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import collect_warnings
 
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store, Transaction
+
 __all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "ComputedResult", "Runtime"]
 
 T = TypeVar("T")
-Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
+Check = Callable[["Transaction"], None]  # raises where whoever acts may not write any more
 
 # The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
 # as new as their others, have that and their number.
@@ -99,7 +102,7 @@ class _Moment:
 class Runtime:
     """Log, questions and policy of one session, in one process."""
 
-    def __init__(self, store: Store, record: SessionRecord, config: Config, rows: Rows) -> None:
+    def __init__(self, store: "Store", record: SessionRecord, config: Config, rows: Rows) -> None:
         self.store = store
         self.record = record
         self.config = config
@@ -166,7 +169,7 @@ class Runtime:
             self.refresh()
             yield self.state
 
-    def write(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
+    def write(self, work: Callable[["Transaction"], T], *, durable: bool = True) -> T:
         """Do work in a write transaction: what happened before is folded in, then what it appends.
 
         It is done again where the connection was lost, and finds by its keys what was done before.
@@ -192,9 +195,9 @@ class Runtime:
                 self.take(transaction.appended)
                 return done
 
-        return retried(once, self.store.patience)
+        return retried(once, self.store.retry_timeout)
 
-    def _since(self, transaction: Transaction) -> list[Event]:
+    def _since(self, transaction: "Transaction") -> list[Event]:
         """What happened since; refused where what happened last is no longer there."""
         last = self.state.last_event
         if last is None:

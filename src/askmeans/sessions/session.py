@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from askmeans._util.checks import check_number, check_positive
 from askmeans._util.text import html_table
@@ -30,8 +30,11 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import Settings
-from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
+from askmeans.sessions.store.records import SessionRecord
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store, Transaction
 
 __all__ = ["Session"]
 
@@ -80,7 +83,7 @@ class Session:
     1
     """
 
-    def __init__(self, store: Store, record: SessionRecord) -> None:
+    def __init__(self, store: "Store", record: SessionRecord) -> None:
         self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
         self.runtime = Runtime(store, record, self.config, self.rows)
@@ -111,12 +114,12 @@ class Session:
     @property
     def retry_timeout(self) -> float:
         """Seconds to try again where the database cannot be reached; 30 unless set."""
-        return self.runtime.store.patience
+        return self.runtime.store.retry_timeout
 
     @retry_timeout.setter
     def retry_timeout(self, seconds: float) -> None:
         check_positive(seconds, "retry_timeout", "Session")
-        self.runtime.store.patience = float(seconds)
+        self.runtime.store.retry_timeout = float(seconds)
 
     def ask(
         self, n: int = 1, *, annotator: str = ME, lease_seconds: float | None = None
@@ -607,7 +610,7 @@ class Session:
         ('quince', (5, 2))
         """
 
-        def added(transaction: Transaction) -> list[Event]:
+        def added(transaction: "Transaction") -> list[Event]:
             if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
                 raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))
