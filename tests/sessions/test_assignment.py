@@ -7,7 +7,7 @@ import pytest
 
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.sessions import SessionState
-from askmeans.sessions.assignment import MOST_HELD
+from askmeans.sessions.assignment import MOST_HELD, Assignment
 
 
 def test_two_annotators_never_hold_the_same_question(make, again):
@@ -372,11 +372,12 @@ def test_who_comes_second_gets_the_next_question_without_choosing_anew(make, aga
     other = again(one)
     one.ask(annotator="cy")  # something is with somebody already
     one.runtime.catch_up()
-    chosen, spare = one._assignment._choose(1, "ann")
+    mine = Assignment(one.runtime)
+    chosen, spare = mine.choose(1, "ann")
     assert [other.ask(annotator="bob")[0].items] == [question.items for question in chosen]
-    (number,) = one._assignment._hand_out(chosen, spare, "ann", 60.0)
+    (number,) = mine.hand_out(chosen, spare, "ann", 60.0)
     assert one.runtime.question(number) == spare[0]
-    assert one._assignment._hand_out(chosen, [], "dan", 60.0) is None
+    assert mine.hand_out(chosen, [], "dan", 60.0) is None
 
 
 def test_nobody_holds_so_much_that_others_get_nothing(make, again):

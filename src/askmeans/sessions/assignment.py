@@ -17,6 +17,7 @@ import zlib
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +26,10 @@ from askmeans.sessions.events import Gold, Skip
 from askmeans.sessions.log import GOLD, check_annotator
 from askmeans.sessions.reports import Question, SessionState
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
-from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.sessions.store.records import Lease
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["Assignment"]
 
@@ -59,11 +63,11 @@ class Assignment:
         annotator = check_annotator(annotator, person=True)
         while True:
             self.runtime.catch_up()
-            chosen, spare = self._choose(min(n, MOST_HELD), annotator)
+            chosen, spare = self.choose(min(n, MOST_HELD), annotator)
             if not chosen:
                 return []
             until = self._lease_seconds(seconds)
-            numbers = self._hand_out(chosen, spare, annotator, until)
+            numbers = self.hand_out(chosen, spare, annotator, until)
             if numbers is not None:
                 return [self.runtime.asked_question(number) for number in numbers]
 
@@ -71,9 +75,9 @@ class Assignment:
         """Questions that an annotator would get now, at most n; nothing is leased."""
         annotator = check_annotator(annotator, person=True)
         self.runtime.catch_up()
-        return self._choose(n, annotator)[0]
+        return self.choose(n, annotator)[0]
 
-    def _choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
+    def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
         """Questions for an annotator, at most n, in order; and spare ones.
 
         What they hold comes first, then what they held, then what others answered or hold and
@@ -161,7 +165,7 @@ class Assignment:
             copied.append(question)
         return copied
 
-    def _hand_out(
+    def hand_out(
         self, chosen: list[Asked], spare: list[Asked], annotator: str, seconds: float
     ) -> list[int] | None:
         """Lease the questions, or spare ones for those that somebody else has got meanwhile.
@@ -175,7 +179,7 @@ class Assignment:
             first = any(runtime.number(question) not in known for question in chosen)
 
         def lease(
-            transaction: Transaction,
+            transaction: "Transaction",
         ) -> tuple[list[Asked], list[int], float, list[Lease]] | None:
             runtime.know(transaction.questions(runtime.n_questions))
             now, listed = transaction.leases()
@@ -225,7 +229,7 @@ class Assignment:
         """A question that somebody wants, leased to them, whatever the policy proposes."""
         annotator, runtime = check_annotator(annotator, person=True), self.runtime
 
-        def lease(transaction: Transaction) -> int:
+        def lease(transaction: "Transaction") -> int:
             runtime.know(transaction.questions(runtime.n_questions))
             (number,) = transaction.add_questions([question])
             until = transaction.now() + self._lease_seconds(None)
@@ -241,7 +245,7 @@ class Assignment:
         """Let somebody's leases in force end so many seconds from now; 0: others may have them."""
         annotator, seconds = check_annotator(annotator, person=True), self._lease_seconds(wanted)
 
-        def end(transaction: Transaction) -> None:
+        def end(transaction: "Transaction") -> None:
             now, listed = transaction.leases()
             mine = [e for e in self.runtime.in_force(listed, now) if e.annotator == annotator]
             transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))
@@ -258,7 +262,7 @@ class Assignment:
                 return SessionState.SPENT
             if runtime.state.paused:
                 return SessionState.PAUSED
-        if annotator is None or self._choose(1, annotator)[0]:
+        if annotator is None or self.choose(1, annotator)[0]:
             return SessionState.ASKING
         return SessionState.WAITING
 

@@ -83,7 +83,7 @@ def test_answers_wait_for_the_disk_and_leases_need_not(postgres_url, store, main
     store = open_store(postgres_url)
     for durable, level in ((False, "off"), (True, "on"), (False, "off"), (True, "on")):
         with store.write(main, durable=durable) as transaction:
-            waits = transaction._connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+            waits = transaction.connection.exec_driver_sql("SHOW synchronous_commit").scalar()
         assert waits == level
     store.close()
 

@@ -39,7 +39,7 @@ def test_answers_wait_for_the_disk_and_leases_need_not(tmp_path):
     session = StoreContract().add(store).id
     for durable, level in ((False, 1), (True, 2), (False, 1), (True, 2)):
         with store.write(session, durable=durable) as transaction:
-            synchronous = transaction._connection.exec_driver_sql("PRAGMA synchronous").scalar()
+            synchronous = transaction.connection.exec_driver_sql("PRAGMA synchronous").scalar()
         assert synchronous == level  # 2 is FULL, 1 is NORMAL
     store.close()
 
