@@ -252,7 +252,7 @@ def test_groups_have_short_names_until_they_are_named(make, again):
     for name in ("", "  ", "Group A", "id"):
         with pytest.raises(ParameterError, match=r"Groups.rename"):
             session.groups.rename(1, name)
-    with pytest.raises(ParameterError, match=r"Groups.rename"):
+    with pytest.raises(ParameterError, match="one of the groups 0 Group A"):
         session.groups.rename(3, "fourth")
     session.groups.rename(0, "Group B")  # a letter that is free now
     assert session.groups.names == ["Group B", "the good ones", "Group C"]
