@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans import ActiveFuzzyKMeans, oracles
-from askmeans.policy.evidence import told_by
+from askmeans.policy.evidence import evidence_of
 from askmeans.queries import Answers, GroupQueries, MembershipQueries, Queries
 from askmeans.queries.answers import AnswerBatch
 
@@ -110,7 +110,7 @@ def pictures(path: Path, seeds: int) -> None:
         batch = AnswerBatch(
             round=0, queries=queries, values=said, annotators=tuple(map(str, who.tolist()))
         )
-        told = told_by(Answers([batch]), said.shape[1])
+        told = evidence_of(Answers([batch]), said.shape[1])
         each = [said[data["image"][rows] == item] for item in told.items]
         truth = data["truth"][told.items]
         found = (told.values, [rows.mean(axis=0) for rows in each],
@@ -130,7 +130,7 @@ def moods(path: Path) -> None:
         values=(data["value"] - low) / (high - low),
         annotators=tuple(map(str, data["worker"].tolist())),
     )
-    told = told_by(Answers([batch]), 1)
+    told = evidence_of(Answers([batch]), 1)
     each = [data["value"][data["item"] == item] for item in told.items]
     truth = data["truth"][told.items]
     combined = np.abs(told.values[:, 0] * (high - low) + low - truth).mean()

@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
 from askmeans.fuzzy.arrays import keep_answers, onto_simplex
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
-from askmeans.policy.stratified import REST
+from askmeans.policy.ranking import REST
 from question_targets import Target
 
 __all__ = ["MODELS", "Snapshot", "margin_sampling", "random_items"]

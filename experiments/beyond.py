@@ -163,7 +163,7 @@ def hidden_stratified(*, data: str, budget: int, runs: int, seed: int) -> list[S
 
 
 def _hidden_task(data: str) -> tuple[Task, Floats]:
-    """What the solver sees and who answers, with the memberships that are the target."""
+    """The solver's data and the oracle, with the target memberships."""
     X, U = _fuzzy_target(data, SEEN[data])
     oracle, judge = TableOracle(U), partial(_error, U, np.mean)
     return Task(X=X, n_clusters=U.shape[1], oracle=oracle, judge=judge), U
@@ -189,7 +189,7 @@ def _noisy_runs(
 
 
 def _noisy(data: Planted, sigma: float, rng: np.random.Generator) -> NoisyOracle:
-    """Somebody who knows the target and answers with noise, not cut to [0, 1]."""
+    """An oracle with noise that is not cut to [0, 1]."""
     noise_seed = int(rng.integers(2**32))
     return NoisyOracle(
         TableOracle(data.memberships), std=sigma, clip=False, random_state=noise_seed

@@ -108,7 +108,7 @@ class Book:
         )
 
     def xs(self, figure: str, panel: str, curve: str) -> list[float]:
-        """Where a curve was measured."""
+        """The x of a curve's points."""
         mine = (figure, panel, curve)
         return sorted({key[4] for key in self._series if key[:2] + key[3:4] == mine})
 

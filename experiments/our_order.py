@@ -1,4 +1,4 @@
-"""Where our order does worse than the paper's, over the points of a figure."""
+"""Points of a figure at which our order is worse than the paper's."""
 
 from dataclasses import dataclass
 

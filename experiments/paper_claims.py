@@ -48,7 +48,7 @@ def all_claims(book: Book) -> list[Claim]:
 
 
 def _synthetic_setting(book: Book) -> list[Claim]:
-    """How the data and the sizes are described."""
+    """The description of the data and the sizes."""
     claims = []
     for panel in book.panels("figure_1", "a")[:1]:
         xs = book.xs("figure_1", panel, TWO_PHASE)
@@ -133,7 +133,7 @@ def _against_k(book: Book) -> list[Claim]:
 
 
 def _shapes() -> list[Claim]:
-    """How the data sets are described."""
+    """The description of the datasets."""
     claims = []
     for data, shape in SHAPES.items():
         X, y = real.load(data)
@@ -181,7 +181,7 @@ def _accuracies(book: Book) -> list[Claim]:
 
 
 def _baselines(book: Book) -> list[Claim]:
-    """What fuzzy k-means by itself reaches, and what asking adds."""
+    """The accuracy of fuzzy k-means without questions, and the gain from questions."""
     claims = []
     for data in book.panels("figure_2"):
         printed = real.PAPER_BASELINE[data]
@@ -232,7 +232,7 @@ def _fuzzifier(book: Book) -> list[Claim]:
 
 
 def _appendices(book: Book) -> list[Claim]:
-    """What has no figure: noise, similarities, and targets that no fit can know."""
+    """Claims without a figure: noise, similarities, and targets that no fit can know."""
     claims = []
     allowed = beyond.ETA + beyond.KAPPA
     for form in book.curves("theorem_10", "theorem 10", ""):
@@ -282,7 +282,7 @@ def _log_ratio(book: Book, panel: str, setting: str, xs: list[float]) -> Floats:
 
 
 def _exponents(book: Book, panel: str, setting: str, curve: str, xs: list[float]) -> Floats:
-    """How the error grows with 1 / beta, run by run."""
+    """The exponent of 1 / beta in the error, run by run."""
     errors = np.log(book.values("figure_1", panel, setting, curve, xs))
     inverse = np.log((1.0 + 3.0 * np.array(xs)) / 4.0)
     return _slopes(np.broadcast_to(inverse, errors.shape), errors)

@@ -1,4 +1,4 @@
-"""How much is run: the paper's numbers, or a quick look."""
+"""Numbers of runs and sizes: the paper's, or those of a quick look."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -154,7 +154,7 @@ def _of_equal_cost(
     wanted: float,
     runs: int,
 ) -> Series:
-    """The runs of a strategy at the size with which they ask so many different questions.
+    """The runs of a strategy at the size with `wanted` different questions.
 
     A few of them find about where that is. Then all are run, at four sizes at most.
     """
@@ -213,7 +213,7 @@ def largest_error(centers: Floats, result: Result) -> float:
 
 @cache
 def _unsupervised(k: int, first: int, other: int, seed: int, runs: int) -> list[float]:
-    """What fits that ask nothing find, clusters matched."""
+    """Errors of fits without questions, clusters matched."""
     X, target = _target(k, first, other, seed)
     return [
         center_error(

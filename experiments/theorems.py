@@ -1,4 +1,4 @@
-"""How small the unnamed constants of Theorems 1 to 3 may be, on planted data.
+"""The smallest unnamed constants of Theorems 1 to 3, on planted data.
 
 A theorem promises that with its sizes the algorithm, followed to the letter, finds centres within
 eps and memberships within eta with probability 1 - delta. The sizes have an unnamed constant c;

@@ -8,8 +8,9 @@ import pytest
 
 from askmeans.exceptions import NoSessionError, SessionExistsError
 from askmeans.queries import Question
-from askmeans.sessions.log import EventKind, NewEvent
-from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord, Store
+from askmeans.sessions.events import Answer, Undo
+from askmeans.sessions.store.records import DataPart, InviteRecord, Lease, SessionRecord
+from askmeans.sessions.store.sql import Store
 
 __all__ = ["StoreContract"]
 
@@ -17,7 +18,7 @@ __all__ = ["StoreContract"]
 class StoreContract:
     """Appended, durable, in order, numbered; a subclass says which store.
 
-    The contract in prose is `askmeans.sessions.store.contract`. Subclass this in a test module
+    The contract in prose is `askmeans.sessions.store.sql`. Subclass this in a test module
     under a name that starts with ``Test`` and write `make_store`, which opens the store at the same
     place whenever it is called within one test.
 
@@ -63,15 +64,10 @@ class StoreContract:
         chunks = iter([b"12345678", b"abcdefgh"])
         return store.create(name, {"seed": 2**62 - 1}, self.part(), chunks, made_by="test")
 
-    def event(self, key: str, **values: Any) -> NewEvent:
+    def event(self, key: str, **values: Any) -> Answer:
         """An answer."""
-        fields: dict[str, Any] = {
-            "kind": EventKind.ANSWER,
-            "annotator": "me",
-            "question": 1,
-            "value": 0.1,
-        }
-        return NewEvent(key=key, **(fields | values))
+        fields: dict[str, Any] = {"annotator": "me", "question": 1, "value": 0.1}
+        return Answer(key=key, **(fields | values))
 
     def test_a_session_comes_back_as_it_was_made(self, store: Store, other: Store) -> None:
         made = self.add(store)
@@ -100,7 +96,7 @@ class StoreContract:
             first = transaction.append(self.event("a"))
         with other.write(session) as transaction:
             second = transaction.append(
-                self.event("b", kind=EventKind.UNDO, value=None, target=first.id, text="[]")
+                Undo(key="b", annotator="me", question=1, taken_back=first.id)
             )
             assert transaction.events(first.id) == transaction.appended == [second]
         assert store.events(session) == other.events(session) == [first, second]

@@ -111,7 +111,7 @@ def test_an_answer_that_could_not_be_written_can_be_sent_again(widget, session, 
 
     with monkeypatch.context() as broken:
         broken.setattr(session, "tell", lost)
-        broken.setattr(session, "ask_row", lost)
+        broken.setattr(session, "ask", lost)
         reply = send(widget, card, value="group-0")
     assert (reply["status"], reply["kind"]) == (503, "text/plain")  # the script sends it again
     assert "cannot be reached" in reply["text"]

@@ -135,6 +135,12 @@ def test_a_later_run_continues_after_the_last_answer(tmp_path):
     assert_array_equal(third.answer(queries), [[1.0, 0.0], [nan, nan], [0.25, 0.5]])
 
 
+def test_without_an_answer_there_is_no_file(tmp_path):
+    with pytest.raises(StopAsking):
+        remembering(tmp_path / "a.jsonl", ["q"]).answer(PairQueries([[0, 1]]))
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_undone_answer_is_asked_again(tmp_path):
     queries = PairQueries([[0, 1], [1, 2]])
     with pytest.raises(StopAsking):

@@ -7,9 +7,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from askmeans.policy.annotators import drift_notes
-from askmeans.policy.evidence import told_by
+from askmeans.policy.evidence import evidence_of
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 from askmeans.queries.answers import AnswerBatch
+
+
+def entries(table, items, clusters):
+    """Answers to single entries of a table."""
+    return Answers([(1, MembershipQueries(items, clusters), table[items, clusters])])
 
 
 def rows_by(*people):
@@ -28,7 +33,7 @@ def rows_by(*people):
 
 
 def told(rows):
-    return told_by(rows_by(("me", np.arange(len(rows)), rows)), rows.shape[1])
+    return evidence_of(rows_by(("me", np.arange(len(rows)), rows)), rows.shape[1])
 
 
 def nearly_hard(n, k, seed=0):
@@ -132,7 +137,7 @@ def test_repeated_answers_on_a_bent_scale_keep_their_differences():
     queries = GroupQueries(np.arange(40), 3)
     again = GroupQueries(np.array([0]), 3, repeat=1)
     other = np.array([[0.5, 0.3, 0.2]])
-    found = told_by(Answers([(1, queries, np.sqrt(rows)), (2, again, np.sqrt(other))]), 3)
+    found = evidence_of(Answers([(1, queries, np.sqrt(rows)), (2, again, np.sqrt(other))]), 3)
     assert_allclose(found.value[-3:] - found.value[:3], (other - rows[:1])[0], atol=0.01)
 
 
@@ -141,7 +146,9 @@ def two_clusters(first):
     table = np.column_stack([first, 1.0 - first])
     items = np.append(np.arange(len(first)), [0, 1, 2])
     clusters = np.append(np.zeros(len(first), dtype=int), [1, 1, 1])
-    return told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2)
+    return evidence_of(
+        Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2
+    )
 
 
 def test_two_clusters_single_answers_near_zero_are_ends_of_the_scale():
@@ -188,23 +195,23 @@ def test_entries_asked_one_by_one_are_calibrated_by_the_rows_that_are_whole():
     items = np.concatenate([np.arange(40), np.arange(4)])
     clusters = np.concatenate([np.zeros(40, dtype=int), np.ones(4, dtype=int)])
     halved = 0.25 + 0.5 * table[items, clusters]
-    found = told_by(Answers([(1, MembershipQueries(items, clusters), halved)]), 2)
+    found = evidence_of(Answers([(1, MembershipQueries(items, clusters), halved)]), 2)
     assert found.annotators["me"].scale.gain == pytest.approx(0.5, abs=0.02)
     shifted = np.minimum(table[items, clusters] + 0.2, 1.0)
-    found = told_by(Answers([(1, MembershipQueries(items, clusters), shifted)]), 2)
+    found = evidence_of(Answers([(1, MembershipQueries(items, clusters), shifted)]), 2)
     assert found.annotators["me"].scale.offset == pytest.approx(0.2)
     assert len(found.cut_off)
-    assert found.to_make_whole[found.cut_off].any()
+    assert found.to_complete[found.cut_off].any()
 
 
 def test_whole_rows_are_wanted_unless_answers_reach_both_ends():
     soft = np.linspace(0.3, 0.6, 30)
     queries = MembershipQueries(np.arange(30), np.zeros(30, dtype=int))
-    assert told_by(Answers([(1, queries, soft)]), 2).to_make_whole.sum() == 3
+    assert evidence_of(Answers([(1, queries, soft)]), 2).to_complete.sum() == 3
     few = MembershipQueries(np.arange(10), np.zeros(10, dtype=int))  # a tenth of these at most
-    assert told_by(Answers([(1, few, soft[:10])]), 2).to_make_whole.sum() == 1
+    assert evidence_of(Answers([(1, few, soft[:10])]), 2).to_complete.sum() == 1
     hard = (soft > 0.4).astype(float)
-    assert not told_by(Answers([(1, queries, hard)]), 2).to_make_whole.any()
+    assert not evidence_of(Answers([(1, queries, hard)]), 2).to_complete.any()
 
 
 @pytest.mark.parametrize(
@@ -224,8 +231,10 @@ def test_one_whole_row_is_enough_where_a_program_answers(answers, more):
     table = answers(np.column_stack([first, 0.6 * (1.0 - first), 0.4 * (1.0 - first)]))
     items = np.append(np.arange(40), [0, 0])
     clusters = np.append(np.zeros(40, dtype=int), [1, 2])
-    told = told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 3)
-    assert told.to_make_whole.sum() == more
+    told = evidence_of(
+        Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 3
+    )
+    assert told.to_complete.sum() == more
 
 
 def test_a_row_of_which_an_entry_was_not_told_does_not_show_a_program():
@@ -233,15 +242,17 @@ def test_a_row_of_which_an_entry_was_not_told_does_not_show_a_program():
     items = np.append(np.arange(40), [0, 0])
     clusters = np.append(np.zeros(40, dtype=int), [1, 2])
     answers = np.append(first, [0.2411, np.nan])
-    assert not told_by(Answers([(1, MembershipQueries(items, clusters), answers)]), 3).is_exact
+    assert not evidence_of(Answers([(1, MembershipQueries(items, clusters), answers)]), 3).is_exact
 
 
 def test_a_program_whose_scale_has_an_offset_is_none_whose_rows_are_exact():
     rows = np.random.default_rng(0).dirichlet(np.ones(3), size=10)
-    told = told_by(Answers([(1, GroupQueries(np.arange(10), 3), np.minimum(rows + 0.1, 1.0))]), 3)
+    told = evidence_of(
+        Answers([(1, GroupQueries(np.arange(10), 3), np.minimum(rows + 0.1, 1.0))]), 3
+    )
     assert told.annotators["me"].scale.offset == pytest.approx(0.1, abs=0.02)
     assert not told.is_exact
-    assert told_by(Answers([(1, GroupQueries(np.arange(10), 3), rows)]), 3).is_exact
+    assert evidence_of(Answers([(1, GroupQueries(np.arange(10), 3), rows)]), 3).is_exact
 
 
 @pytest.mark.parametrize(("n_whole", "more"), [(1, 2), (3, 0)])
@@ -250,8 +261,10 @@ def test_two_clusters_sum_to_one_on_a_compressed_scale_too(n_whole, more):
     items = np.append(np.arange(60), np.arange(n_whole))
     clusters = np.append(np.zeros(60, dtype=int), np.ones(n_whole, dtype=int))
     table = np.column_stack([first, 1.0 - first])
-    told = told_by(Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2)
-    assert told.to_make_whole.sum() == more
+    told = evidence_of(
+        Answers([(1, MembershipQueries(items, clusters), table[items, clusters])]), 2
+    )
+    assert told.to_complete.sum() == more
 
 
 def crowd(seed=5, n=80, k=4):
@@ -266,7 +279,7 @@ def crowd(seed=5, n=80, k=4):
 def test_whoever_others_bear_out_counts_more_and_slips_are_counted():
     rows, said = crowd()
     items = np.arange(len(rows))
-    found = told_by(rows_by(*((name, items, told) for name, told in said.items())), 4)
+    found = evidence_of(rows_by(*((name, items, told) for name, told in said.items())), 4)
     assert found.annotators["Bob"].scale.gain == pytest.approx(0.5, abs=0.02)
     slips = {name: one.slips for name, one in found.annotators.items()}
     assert max(slips["Ada"], slips["Bob"]) < min(slips["Cy"], slips["Di"])
@@ -279,8 +292,8 @@ def test_whoever_others_bear_out_counts_more_and_slips_are_counted():
 def test_permuting_annotators_permutes_the_records_and_nothing_else():
     rows, said = crowd()
     items = np.arange(len(rows))
-    here = told_by(rows_by(*((name, items, said[name]) for name in said)), 4)
-    there = told_by(rows_by(*((name, items, said[name]) for name in reversed(said))), 4)
+    here = evidence_of(rows_by(*((name, items, said[name]) for name in said)), 4)
+    there = evidence_of(rows_by(*((name, items, said[name]) for name in reversed(said))), 4)
     assert list(there.annotators) == list(reversed(here.annotators))
     for name, one in here.annotators.items():
         assert there.annotators[name].to_dict() == pytest.approx(one.to_dict())
@@ -290,7 +303,7 @@ def test_permuting_annotators_permutes_the_records_and_nothing_else():
 def test_averages_of_people_who_hedge_are_sharpened_and_of_exact_people_not():
     rng = np.random.default_rng(6)
     rows = rng.dirichlet(np.full(5, 0.2), size=150)
-    exact = told_by(rows_by(*((name, np.arange(150), rows) for name in "abc")), 5)
+    exact = evidence_of(rows_by(*((name, np.arange(150), rows) for name in "abc")), 5)
     assert_allclose(exact.values, rows, atol=1e-12)
 
     def hedge(seed):
@@ -299,7 +312,7 @@ def test_averages_of_people_who_hedge_are_sharpened_and_of_exact_people_not():
         return 0.7 * votes + 0.3 * picked.dirichlet(np.full(5, 0.5), size=150)
 
     said = [hedge(seed) for seed in range(3)]
-    found = told_by(rows_by(*zip("abc", [np.arange(150)] * 3, said, strict=True)), 5)
+    found = evidence_of(rows_by(*zip("abc", [np.arange(150)] * 3, said, strict=True)), 5)
     mean = np.mean(said, axis=0)
     assert np.abs(found.values - rows).mean() < 0.9 * np.abs(mean - rows).mean()
 
@@ -312,6 +325,6 @@ def test_numbers_by_many_are_no_worse_than_their_mean():
     queries = MembershipQueries(np.tile(np.arange(60), 5), np.zeros(300, dtype=int))
     names = tuple(np.repeat(list("vwxyz"), 60).tolist())
     answers = [AnswerBatch(round=0, queries=queries, values=values.ravel(), annotators=names)]
-    found = told_by(Answers(answers), 2)
+    found = evidence_of(Answers(answers), 2)
     error = np.abs(found.values[:, 0] - truth).mean()
     assert error < 0.8 * np.abs(values.mean(axis=0) - truth).mean()

@@ -39,7 +39,7 @@ def test_every_model_gives_rows_and_predicts_what_it_says_of_the_pool(study, har
 def test_models_that_learn_find_separated_clusters_in_any_scale(study):
     pool, training, U = study
     for f in Ensemble(pool).learn(training):
-        if f.name in ("unsupervised", "local optimum"):
+        if f.name in ("fcm", "seeded_fcm"):
             continue  # they see the features as they come
         right = (f.pool.argmax(axis=1) == U.argmax(axis=1)).mean()
         assert right > 0.9, f.name
@@ -74,4 +74,4 @@ def test_few_answers_are_left_to_the_unsupervised_fit(study):
     pool, training, _ = study
     few = training.part(np.arange(24) < 2)
     names = [f.name for f in Ensemble(pool).learn(few)]
-    assert names == ["unsupervised", "local optimum", "scaled"]
+    assert names == ["fcm", "seeded_fcm"]

@@ -8,7 +8,7 @@ import pytest
 from askmeans import ActiveFuzzyKMeans, oracles, run
 from askmeans.exceptions import ParameterError
 from askmeans.oracles import CallbackOracle, TableOracle
-from askmeans.policy.regrouped import filled, renumbered, to_ask_again, without_replaced
+from askmeans.policy.growing import filled, renumbered, to_ask_again, without_replaced
 from askmeans.queries import Answer, Ledger, Question
 from askmeans.spec import PlanSpec
 

@@ -8,14 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from askmeans.policy.calibration import calibrating_power, sharpened
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.models.training import Fitted, Training
-from askmeans.policy.stacking import (
-    likeliest_power,
-    sharpened,
-    stack_models,
-    stacked,
-)
+from askmeans.policy.stacking import stack_models, stacked
 
 
 def test_the_weights_are_those_of_a_fine_grid():
@@ -73,18 +69,19 @@ def test_probabilities_that_are_too_sure_or_not_sure_enough_are_calibrated(off):
     rng = np.random.default_rng(0)
     P = rng.dirichlet([0.7] * 4, size=2000)
     rows = P**off / (P**off).sum(axis=1, keepdims=True)
-    power = likeliest_power(rows, drawn(P, rng), everywhere(P), np.ones(len(P)))
+    power = calibrating_power(rows, drawn(P, rng), everywhere(P), np.ones(len(P)), hard=True)
     assert power == pytest.approx(1 / off, rel=0.15)
 
 
 def test_shares_that_are_expected_stay_as_they_are():
     U = np.random.default_rng(0).dirichlet([1.0] * 3, size=200)
-    assert likeliest_power(U, U, everywhere(U), np.ones(200)) == pytest.approx(1.0, abs=0.03)
+    near = pytest.approx(1.0, abs=0.03)
+    assert calibrating_power(U, U, everywhere(U), np.ones(200), hard=True) == near
 
 
 def test_few_answers_leave_probabilities_nearly_as_they_are():
     P, Y = np.array([[0.7, 0.3]]), np.array([[1.0, 0.0]])
-    assert 1.0 < likeliest_power(P, Y, everywhere(Y), np.ones(1)) < 1.5
+    assert 1.0 < calibrating_power(P, Y, everywhere(Y), np.ones(1), hard=True) < 1.5
 
 
 def test_entries_that_were_not_answered_count_together_whatever_they_were_filled_with():
@@ -95,7 +92,7 @@ def test_entries_that_were_not_answered_count_together_whatever_they_were_filled
     known[:, :2] = True
     other = Y.copy()
     other[:, 2:] = other[:, :1:-1]
-    powers = [likeliest_power(P, each, known, np.ones(300)) for each in (Y, other)]
+    powers = [calibrating_power(P, each, known, np.ones(300), hard=True) for each in (Y, other)]
     assert powers[0] == powers[1]
 
 
@@ -103,7 +100,7 @@ def single(P, Y):
     """A stack of one model, which says the same of the first items, answered, held out."""
     n = len(Y)
     training = Training.of(np.arange(n), Y, np.ones(n), np.ones(n))
-    model = Fitted(name="discriminant", pool=P, held_out=P[:n], predict=lambda X: X)
+    model = Fitted(name="lda", pool=P, held_out=P[:n], predict=lambda X: X)
     return stack_models([model], training)
 
 
@@ -118,6 +115,17 @@ def test_of_the_items_nobody_was_asked_about_as_many_are_wrong_as_expected(k, of
     wrong = (U.argmax(axis=1) != Y[1000:].argmax(axis=1)).mean()
     assert 1.0 - stack.confidence(U).mean() == pytest.approx(wrong, rel=0.15)
     assert stack.expected[1000:].mean() == pytest.approx(np.abs(U - Y[1000:]).mean(), rel=0.15)
+
+
+def test_a_cluster_that_no_answer_has_met_may_have_items_nevertheless():
+    Y = np.hstack([np.eye(2)[np.random.default_rng(0).integers(2, size=18)], np.zeros((18, 2))])
+    training = Training.of(np.arange(18), Y, np.ones(18), np.ones(18))
+    model = Fitted(name="lda", pool=Y, held_out=Y, predict=lambda X: X)
+    plain, stack = (stack_models([model], training, some_unmet=unmet) for unmet in (False, True))
+    assert_allclose(stack.pool[:, 2:] - plain.pool[:, 2:], 1.0 / 22.0, atol=1e-4)
+    assert_allclose(stack.pool.sum(axis=1), 1.0)
+    assert_allclose(stack.predict(Y), stack.pool)
+    assert (stack.pool.argmax(axis=1) == Y.argmax(axis=1)).all()
 
 
 def test_models_that_were_wrong_on_answers_are_not_trusted_on_other_items():
@@ -148,7 +156,7 @@ def test_a_model_that_predicts_nothing_gets_hardly_any_weight():
     training = Training.of(np.arange(60), Y, np.ones(60), np.ones(60))
     models = [
         Fitted(name=name, pool=out, held_out=out, predict=lambda X: X)
-        for name, out in zip(("discriminant", "mixture"), outs, strict=True)
+        for name, out in zip(("lda", "gaussian_mixture"), outs, strict=True)
     ]
     assert stack_models(models, training).weights[0] > 0.95
 

@@ -20,7 +20,7 @@ from askmeans.fuzzy.items import as_items
 from askmeans.metrics import membership_error
 from askmeans.oracles import NoisyOracle, QuantizedOracle, TableOracle
 from askmeans.policy import stratified
-from askmeans.policy.evidence import told_by
+from askmeans.policy.evidence import evidence_of
 from askmeans.queries import GroupQueries, Ledger, MembershipQueries, batches_of
 from askmeans.spec import PlanSpec
 
@@ -430,9 +430,9 @@ def test_an_answer_between_milestones_makes_no_table_of_what_was_told(target, mo
 
     def counting(answers, n_clusters):
         counted.append(len(answers))
-        return told_by(answers, n_clusters)
+        return evidence_of(answers, n_clusters)
 
-    monkeypatch.setattr(stratified, "told_by", counting)
+    monkeypatch.setattr(stratified, "evidence_of", counting)
     X, U = target
     items, ledger = np.arange(60), Ledger()
     policy = Stratified().policy(X, 3, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group")

@@ -210,7 +210,7 @@ def what_is_kept_up_is_what_the_log_says(session):
     runtime, state = session.runtime, session.runtime.state
     counted = {
         name: {**Counter(str(event.kind) for event in stack), "late": sum(e.late for e in stack)}
-        for name, stack in ((name, state.given_by(name)) for name in session.status().annotators)
+        for name, stack in ((name, state.replies(name)) for name in session.status().annotators)
     }
     assert session.status().annotators == counted
     gold = {runtime.question(number).items[0] for number in state.gold}
@@ -221,7 +221,10 @@ def what_is_kept_up_is_what_the_log_says(session):
             if (value := share(runtime, number, cluster)) >= 0.5
         }
         rows = list(dict.fromkeys(row for _, row in sorted(placed) if row not in gold))
-        assert session._results._exemplars.rows(cluster, 1000) == rows
+        pins = [row for number in runtime.groups.members(cluster)
+                for row in state.pins.get(number, ())]  # fmt: skip
+        shown = session.exemplars(cluster, 1000, placed_only=True)
+        assert shown == list(dict.fromkeys([*pins, *rows]))
 
 
 def nobody_holds_what_another_holds(session):

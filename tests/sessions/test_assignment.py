@@ -7,7 +7,7 @@ import pytest
 
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.sessions import SessionState
-from askmeans.sessions.assignment import MOST_HELD
+from askmeans.sessions.assignment import MOST_HELD, Assignment
 
 
 def test_two_annotators_never_hold_the_same_question(make, again):
@@ -79,7 +79,7 @@ def test_status_tells_who_holds_what_and_how_long(make, again):
 
 def test_a_lease_can_be_short_and_is_renewed_as_long_as_it_is_held(make, again, end_leases):
     session = make()
-    (question, *_) = session.ask_row(annotator="ann", lease_seconds=5.0)
+    (question, *_) = session.ask(annotator="ann", lease_seconds=5.0)
 
     def left():
         return {round(each.seconds) for each in session.status().holding}
@@ -96,7 +96,7 @@ def test_a_lease_can_be_short_and_is_renewed_as_long_as_it_is_held(make, again, 
     assert session.ask(annotator="bob") == [question]
     session.renew(annotator="ann")  # too late: it is bob's
     assert {each.annotator for each in session.status().holding} == {"bob"}
-    for call in (session.ask_row, session.renew):
+    for call in (session.ask, session.renew):
         with pytest.raises(ParameterError, match="'lease_seconds'"):
             call(lease_seconds=0)
 
@@ -372,11 +372,12 @@ def test_who_comes_second_gets_the_next_question_without_choosing_anew(make, aga
     other = again(one)
     one.ask(annotator="cy")  # something is with somebody already
     one.runtime.catch_up()
-    chosen, spare = one._assignment._choose(1, "ann")
+    mine = Assignment(one.runtime)
+    chosen, spare = mine.choose(1, "ann")
     assert [other.ask(annotator="bob")[0].items] == [question.items for question in chosen]
-    (number,) = one._assignment._hand_out(chosen, spare, "ann", 60.0)
+    (number,) = mine.hand_out(chosen, spare, "ann", 60.0)
     assert one.runtime.question(number) == spare[0]
-    assert one._assignment._hand_out(chosen, [], "dan", 60.0) is None
+    assert mine.hand_out(chosen, [], "dan", 60.0) is None
 
 
 def test_nobody_holds_so_much_that_others_get_nothing(make, again):

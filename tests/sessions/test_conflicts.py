@@ -2,8 +2,9 @@
 
 import pytest
 
-from askmeans.sessions import Question, Receipt
+from askmeans.sessions import Question
 from askmeans.sessions.conflicts import describe, find_conflicts
+from askmeans.sessions.events import Answer, Skip, Unsure
 
 NAMES = ["small", "large", "odd"]
 FRUIT = ["plum", "cherry", "melon"]
@@ -11,18 +12,16 @@ FRUIT = ["plum", "cherry", "melon"]
 
 def conflicts_of(*told, levels=None, noise=None, n_clusters=3):
     """Of answers given as (annotator, items, cluster, value)."""
-    questions, receipts = {}, []
+    questions, replies = {}, []
     for number, (annotator, items, cluster, value) in enumerate(told, start=1):
         kind = {1: "membership", 2: "pair", 3: "triplet"}[len(items)]
         questions[number] = Question(id=number, kind=kind, items=items, cluster=cluster)
-        given = "skip" if value == "skip" else "unsure" if value is None else "answer"
-        receipts.append(
-            Receipt(
-                event=number, kind=given, question=number, annotator=annotator, key=str(number),
-                at=0.0, value=None if value == "skip" else value,
-            )
-        )  # fmt: skip
-    return find_conflicts(receipts, questions.__getitem__, n_clusters, levels=levels, noise=noise)
+        kind = Skip if value == "skip" else Unsure if value is None else Answer
+        given = {"value": value} if kind is Answer else {}
+        replies.append(
+            kind(id=number, question=number, annotator=annotator, key=str(number), **given)
+        )
+    return find_conflicts(replies, questions.__getitem__, n_clusters, levels=levels, noise=noise)
 
 
 def said(*told, **options):

@@ -4,7 +4,17 @@ import math
 
 import pytest
 
-from askmeans.sessions.log import MOVES, Event, EventKind, Standing, State
+from askmeans.sessions.events import (
+    AddRows,
+    Answer,
+    Imported,
+    Pause,
+    Rename,
+    Skip,
+    Undo,
+    Unsure,
+)
+from askmeans.sessions.log import MOVES, Standing, State
 
 
 class Log:
@@ -16,16 +26,15 @@ class Log:
 
     def add(self, kind, question=None, annotator="me", **fields):
         number = len(self.events) + 1
+        if question is not None:
+            fields["question"] = question
         self.events.append(
-            Event(
-                id=number, at=float(number), kind=kind, key=str(number), annotator=annotator,
-                question=question, **fields,
-            )
-        )  # fmt: skip
+            kind(id=number, at=float(number), key=str(number), annotator=annotator, **fields)
+        )
         return self.events[-1]
 
     def undo(self, event):
-        self.add(EventKind.UNDO, event.question, event.annotator, target=event.id)
+        self.add(Undo, event.question, event.annotator, taken_back=event.id)
 
     @property
     def state(self):
@@ -39,45 +48,45 @@ def test_every_legal_move_leads_where_the_table_says():
         for kind, after in moves.items():
             log = Log()
             if standing is Standing.SKIPPED:
-                log.add(EventKind.SKIP, 1)
+                log.add(Skip, 1)
             if standing is Standing.ANSWERED:
-                log.add(EventKind.ANSWER, 1, value=0.5)
+                log.add(Answer, 1, value=0.5)
             assert log.state.standing(1, "me") is standing
             assert log.state.may(kind, 1, "me")
-            if kind is EventKind.UNDO:
+            if kind is Undo:
                 log.undo(log.events[-1])
             else:
-                log.add(kind, 1, value=0.5 if kind is EventKind.ANSWER else None)
+                log.add(kind, 1, value=0.5 if kind is Answer else None)
             assert log.state.standing(1, "me") is after
 
 
-@pytest.mark.parametrize("kind", [EventKind.ANSWER, EventKind.UNSURE, EventKind.SKIP])
+@pytest.mark.parametrize("kind", [Answer, Unsure, Skip])
 def test_an_answered_question_may_only_be_undone(kind):
     log = Log()
-    log.add(EventKind.ANSWER, 1, value=0.5)
+    log.add(Answer, 1, value=0.5)
     assert not log.state.may(kind, 1, "me")
-    assert log.state.may(EventKind.UNDO, 1, "me")
-    assert not Log().state.may(EventKind.UNDO, 1, "me")
+    assert log.state.may(Undo, 1, "me")
+    assert not Log().state.may(Undo, 1, "me")
 
 
 def test_an_answer_after_a_skip_replaces_it():
     log = Log()
-    log.add(EventKind.SKIP, 1)
-    log.add(EventKind.ANSWER, 1, value=0.5)
-    assert [event.kind for event in log.state.given_by("me")] == [EventKind.ANSWER]
+    log.add(Skip, 1)
+    log.add(Answer, 1, value=0.5)
+    assert [type(event) for event in log.state.replies("me")] == [Answer]
     assert log.state.is_settled(1)
 
 
 def test_unsure_settles_a_question_with_nan():
     log = Log()
-    log.add(EventKind.UNSURE, 1)
+    log.add(Unsure, 1)
     assert log.state.is_settled(1)
     assert math.isnan(log.state.value(1))
 
 
 def test_an_answer_held_settles_whatever_number_is_wanted_and_costs_nothing():
     log = Log(annotations=3)
-    log.add(EventKind.HELD, 1, annotator="held", value=0.5)
+    log.add(Imported, 1, annotator="held", value=0.5)
     assert log.state.is_settled(1)
     assert (log.state.n_spent, log.state.answered) == (0, [1])
 
@@ -85,7 +94,7 @@ def test_an_answer_held_settles_whatever_number_is_wanted_and_costs_nothing():
 def test_answers_after_a_question_is_settled_change_nothing():
     log = Log(annotations=2)
     for name, value in (("a", 0.2), ("b", 0.4), ("c", 1.0)):
-        log.add(EventKind.ANSWER, 1, annotator=name, value=value)
+        log.add(Answer, 1, annotator=name, value=value)
     assert log.state.value(1) == pytest.approx(0.3)
     log.undo(log.events[0])
     assert log.state.value(1) == pytest.approx(0.7)
@@ -93,9 +102,9 @@ def test_answers_after_a_question_is_settled_change_nothing():
 
 def test_an_undo_leaves_what_was_before():
     log = Log()
-    log.add(EventKind.ANSWER, 1, value=0.5)
+    log.add(Answer, 1, value=0.5)
     before = log.state
-    log.undo(log.add(EventKind.ANSWER, 2, value=0.5))
+    log.undo(log.add(Answer, 2, value=0.5))
     after = log.state
     assert after.answered == before.answered
     assert after.n_spent == before.n_spent
@@ -105,11 +114,11 @@ def test_an_undo_leaves_what_was_before():
 
 def test_folding_in_parts_is_folding_at_once():
     log = Log()
-    log.add(EventKind.SKIP, 1)
-    log.add(EventKind.RENAME, target=1, text="large")
-    log.undo(log.add(EventKind.ANSWER, 2, value=0.5))
-    log.add(EventKind.PAUSE)
-    log.add(EventKind.ROWS, target=1)
+    log.add(Skip, 1)
+    log.add(Rename, group=1, name="large")
+    log.undo(log.add(Answer, 2, value=0.5))
+    log.add(Pause)
+    log.add(AddRows, part=1)
     parts = State()
     for event in log.events:
         parts.fold([event])

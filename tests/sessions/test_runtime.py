@@ -11,12 +11,12 @@ import pytest
 from last_bits import same_but_for_rounding
 
 from askmeans import Stratified
-from askmeans.policy.belief import Belief
+from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answer, Question
 from askmeans.sessions import SessionState
 from askmeans.sessions.log import State
-from askmeans.sessions.store.sql import SqlStore
+from askmeans.sessions.store.sql import Store
 
 
 @pytest.mark.parametrize("ask", ["group", "membership"])
@@ -38,13 +38,13 @@ def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit, ask
 def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypatch):
     session = make()
     seen = []
-    write = SqlStore.write
+    write = Store.write
 
     def watched(self, number, *, durable=True):
         seen.append(durable)
         return write(self, number, durable=durable)
 
-    monkeypatch.setattr(SqlStore, "write", watched)
+    monkeypatch.setattr(Store, "write", watched)
     first, second, third = session.ask(3)
     held = Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.5)
     for move in (
@@ -110,7 +110,7 @@ def test_the_seed_is_kept_when_none_is_given(make, again):
 def inside(monkeypatch):
     """Whether a write transaction is open."""
     found = []
-    write = SqlStore.write
+    write = Store.write
 
     @contextmanager
     def watched(self, *arguments, **options):
@@ -121,7 +121,7 @@ def inside(monkeypatch):
             finally:
                 found.pop()
 
-    monkeypatch.setattr(SqlStore, "write", watched)
+    monkeypatch.setattr(Store, "write", watched)
     return found
 
 
@@ -129,15 +129,15 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
     make, kit, inside, monkeypatch
 ):
     session = make(ask="group")
-    learn, seen = Belief._learn, []
+    learn, seen = Ensemble.learn, []
 
-    def checked(self, ensemble):
+    def checked(self, training):
         assert not inside
         assert not session.runtime.lock._is_owned()
-        seen.append(len(self.told.items))
-        learn(self, ensemble)
+        seen.append(len(training.rows))
+        return learn(self, training)
 
-    monkeypatch.setattr(Belief, "_learn", checked)
+    monkeypatch.setattr(Ensemble, "learn", checked)
     kit.answer(session, 6)
     session.status(annotator="ann")
     session.undo()
@@ -149,14 +149,14 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
 def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit, monkeypatch):
     session = make(ask="membership")
     (waiting,) = session.ask(annotator="ann")  # makes the first ranking
-    learn, begun, go_on = Belief._learn, threading.Event(), threading.Event()
+    learn, begun, go_on = Ensemble.learn, threading.Event(), threading.Event()
 
-    def slow(self, ensemble):
+    def slow(self, training):
         begun.set()
         assert go_on.wait(60)
-        learn(self, ensemble)
+        return learn(self, training)
 
-    monkeypatch.setattr(Belief, "_learn", slow)
+    monkeypatch.setattr(Ensemble, "learn", slow)
     kit.answer(session, 1, annotator="bob")
     session.tell(waiting.id, kit.knows(waiting), annotator="ann")  # the first milestone
     first = threading.Thread(target=session.ask, kwargs={"annotator": "ann"})
@@ -175,8 +175,8 @@ def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit,
 def test_one_computation_serves_the_next_question_and_the_result(make, kit, monkeypatch):
     session = make(ask="group")
     kit.answer(session, 4)
-    learn, seen = Belief._learn, []
-    monkeypatch.setattr(Belief, "_learn", lambda *args: seen.append(1) or learn(*args))
+    learn, seen = Ensemble.learn, []
+    monkeypatch.setattr(Ensemble, "learn", lambda *args: seen.append(1) or learn(*args))
     session.result()
     count = len(seen)
     session.status(estimate=True)
@@ -288,13 +288,15 @@ def test_a_session_of_a_version_with_other_parameters_goes_on(make, again, kit):
 def test_an_interrupt_while_events_are_taken_in_loses_none(make, monkeypatch):
     session = make()
     (question,) = session.ask()
-    give = State._give
+    fold = State.fold
 
-    def interrupted(*_):
-        monkeypatch.setattr(State, "_give", give)
-        raise KeyboardInterrupt
+    def interrupted(state, events):
+        if events:
+            monkeypatch.setattr(State, "fold", fold)
+            raise KeyboardInterrupt
+        fold(state, events)
 
-    monkeypatch.setattr(State, "_give", interrupted)
+    monkeypatch.setattr(State, "fold", interrupted)
     with pytest.raises(KeyboardInterrupt):
         session.tell(question.id, 0.5)
     assert [receipt.value for receipt in session.history.answers()] == [0.5]

@@ -78,7 +78,7 @@ def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tool
             session.add_question("membership", (0,), j, annotator="ann") for j in (0, 1)
         )
         session.tell(first.id, 0.25, annotator="ann")
-        row = session.ask_row(annotator="ann")
+        row = session.ask(annotator="ann")
         assert row == [second]
         card = Cards(session).card(row[0], "ann", row)
         assert [(e.name, e.answered, e.active, e.question) for e in card.entries] == [

@@ -186,7 +186,7 @@ def test_a_client_that_has_gone_is_not_taken_for_a_slow_one():
         return {"type": "http.request", "body": b"x", "more_body": False}
 
     async def twice():
-        limited = guard._limited(receive)
+        limited = guard.limited_receive(receive)
         return [await limited(), await limited()]
 
     with ThreadPoolExecutor(1) as aside:  # playwright has a loop in this one

@@ -221,7 +221,7 @@ def test_what_an_annotator_may_do_hangs_on_the_path_that_is_routed_not_on_the_ho
     client, tools, monkeypatch, host
 ):
     """Older versions of Starlette make `Request.url` of the header as it is."""
-    monkeypatch.setattr("askmeans.web.guard._hostname", lambda _: "127.0.0.1")
+    monkeypatch.setattr("askmeans.web.guard.hostname", lambda _: "127.0.0.1")
     monkeypatch.setattr(Request, "url", property(lambda told: URL(f"http://{host}{told['path']}")))
     with tools.using(client.app, "bob", "annotator") as annotator:
         for path in ("/invites", "/export/answers.csv", "/api/result"):
@@ -367,10 +367,10 @@ def secret(client):
 
 
 def test_many_wrong_tokens_from_one_address_are_refused_for_a_while(client, stranger):
-    limit = client.app.state.context.failed_signins
-    limit._full_at.clear()
-    times = [0.0]
-    limit._clock = lambda: times[0]
+    context, times = client.app.state.context, [0.0]
+    limit = context.failed_signins
+    limit = RateLimit(limit.rate, limit.burst, clock=lambda: times[0])
+    context.failed_signins = limit
     header = {"authorization": f"Bearer {WRONG}"}
     codes = [stranger.get("/api/status", headers=header).status_code for _ in range(40)]
     assert codes == [401] * int(limit.burst) + [429] * (40 - int(limit.burst))
@@ -380,10 +380,7 @@ def test_many_wrong_tokens_from_one_address_are_refused_for_a_while(client, stra
 
 
 def test_somebody_who_asks_for_too_much_must_wait_and_others_need_not(client, tools):
-    middleware = client.app.middleware_stack
-    while not hasattr(middleware, "_people"):
-        middleware = getattr(middleware, "app", None) or middleware._app
-    middleware._people = RateLimit(1.0, 5.0, clock=lambda: 7.0)
+    client.app.state.context.requests_of_people = RateLimit(1.0, 5.0, clock=lambda: 7.0)
     replies = [client.get("/api/status") for _ in range(7)]
     assert [reply.status_code for reply in replies] == [200] * 5 + [429] * 2
     assert "Too many requests" in replies[-1].json()["detail"]

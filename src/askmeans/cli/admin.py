@@ -1,6 +1,6 @@
 """The commands of the owner: budget, pause, audit, backup, copy, upgrade."""
 
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,11 +11,9 @@ from askmeans.cli.options import Database, SessionOptions, command
 from askmeans.cli.output import say
 
 if TYPE_CHECKING:
-    from askmeans.sessions import AuditRecord
+    from askmeans.sessions import Event
 
 __all__ = ["audit"]
-
-_ABOUT_GROUPS = frozenset({"rename", "describe", "group", "merge", "pin"})  # kinds of events
 
 
 @command
@@ -54,32 +52,40 @@ def pause(
 @command
 def audit(options: SessionOptions) -> None:
     """List all events of a session: time, person, client, and what was done."""
+    from askmeans.sessions.events import as_dict
+
     with options.open() as session:
-        records, names = session.history.audit(), session.groups.all_names
-        events = {"events": [asdict(record) for record in records]}
-        options.show(session, events, *(_event_text(record, names) for record in records))
+        events, names = session.history.audit(), session.groups.all_names
+        values = {"events": [as_dict(event) for event in events]}
+        options.show(session, values, *(_event_text(event, names) for event in events))
 
 
-def _event_text(record: "AuditRecord", names: list[str]) -> str:
+def _event_text(event: "Event", names: list[str]) -> str:
     """An event in a line; groups by their present names, or as they were added, from 1."""
-    from askmeans.cli.questions import FIRST, answer_text
+    from askmeans.cli.questions import FIRST, answer_text, kind_text
+    from askmeans.sessions.events import Event
 
-    at = datetime.fromtimestamp(record.at, UTC).isoformat(sep=" ", timespec="seconds")
-    parts = [f"{record.event}  {at[:19]}Z  {record.annotator}  ({record.client or 'unknown'})"]
-    parts.append(f" {record.kind}")
-    if record.question is not None:
-        parts.append(f"question {record.question}")
-    if record.kind == "merge" and isinstance(record.value, float):
-        parts.append(f"group {int(record.value) + FIRST}")
-    elif record.value is not None:
-        parts.append(answer_text(record.value, names))
-    elif record.text is not None and record.kind != "undo":
-        parts.append(record.text)
-    if record.target is not None:
-        about_group = record.kind in _ABOUT_GROUPS
-        target = f"group {record.target + FIRST}" if about_group else f"{record.target}"
-        parts.append(f"into {target}" if record.kind == "merge" else f"of {target}")
-    if record.undone:
+    at = datetime.fromtimestamp(event.at, UTC).isoformat(sep=" ", timespec="seconds")
+    parts = [f"{event.id}  {at[:19]}Z  {event.annotator}  ({event.client or 'unknown'})"]
+    parts.append(f" {kind_text(event.kind)}")
+    common = {each.name for each in fields(Event)} | {"late", "counts", "gold"}
+    for each in fields(event):
+        value = getattr(event, each.name)
+        if each.name in common or value is None:
+            continue
+        if each.name == "value":
+            parts.append(answer_text(value, names))
+        elif each.name in ("group", "into"):
+            parts.append(f"{'into ' * (each.name == 'into')}group {value + FIRST}")
+        elif each.name == "taken_back":
+            parts.append(f"event {value}")
+        elif each.name in ("name", "description", "role", "pseudonym", "options"):
+            parts.append(f"{value}")
+        elif each.name == "rows":
+            parts.append(f"{len(value)} items")
+        else:
+            parts.append(f"{each.name.replace('_', ' ')} {value}")
+    if event.undone:
         parts.append("(taken back)")
     return " ".join(parts)
 

@@ -84,6 +84,7 @@ def tell(
     """Answer a question by its number; the answer is on disk when this returns."""
     from askmeans._util.checks import check_name
     from askmeans.cli.questions import answer_text, is_unsure, parse_value, typed_number
+    from askmeans.sessions.events import as_dict
 
     check_name(annotator, "annotator", "askmeans tell")
     who: dict[str, Any] = {"annotator": annotator, "key": key}
@@ -105,7 +106,8 @@ def tell(
         )
         late = " (late)" if receipt.late else ""
         again = ", as before" if receipt.repeated else ""
-        options.show(session, receipt, f"Kept: {what} to question {receipt.question}{late}{again}.")
+        line = f"Kept: {what} to question {receipt.question}{late}{again}."
+        options.show(session, as_dict(receipt), line)
 
 
 @command
@@ -147,6 +149,7 @@ def status(
 
 def _status_lines(session: "Session", report: "Status", database: str) -> "Iterator[str]":
     """Where a session stands, in lines."""
+    from askmeans.cli.questions import kind_text
     from askmeans.sessions import SessionState, conflicts
 
     left, (low, high) = report.left, report.left.minutes
@@ -158,7 +161,7 @@ def _status_lines(session: "Session", report: "Status", database: str) -> "Itera
     minutes = f"{low:.0f} to {high:.0f} minutes"
     yield f"left: {left.low} to {left.high} questions, {minutes} ({left.basis})"
     for who, counts in report.annotators.items():
-        each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+        each = ", ".join(f"{kind_text(kind)} {n}" for kind, n in counts.items() if n)
         yield f"  {who}: {each}"
     if report.expected_wrong is None and report.estimated_error is not None:
         yield f"estimated error: {report.estimated_error:.3f} ({report.error_basis})"

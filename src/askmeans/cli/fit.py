@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +35,9 @@ Floats = NDArray[np.float64]
 _TABLES = ("memberships.csv", "centers.csv")
 _SUMMARY, _PICTURE = "summary.json", "png"
 _ENDS = {
-    "interrupted": "Stopped before all was asked",
+    "interrupted": "Stopped before the last question",
     "budget": "The budget is spent",
-    "max_items": "As many items as the strategy allows were asked about",
+    "max_items": "All items that the strategy allows were asked about",
 }
 
 
@@ -61,25 +61,26 @@ def run(options: FitOptions) -> bool:
 
 
 def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
-    """The job, with all that can be refused refused, and what becomes of the columns."""
+    """The job, after all checks, and the use of each column."""
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
-    questions = options.questions
-    values = {field.name: getattr(questions, field.name, None) for field in fields(PlanSpec)}
-    values |= {"n_clusters": options.n_clusters, "strategy": options.strategy, "repeats": 1}
-    values["ask"] = questions.ask or default_ask(options.strategy)
-    spec = PlanSpec.checked("askmeans fit", **values)
+    q = options.questions
+    spec = PlanSpec.checked(
+        "askmeans fit", n_clusters=options.n_clusters, strategy=options.strategy,
+        ask=q.ask or default_ask(options.strategy), budget=q.budget, levels=q.levels,
+        fuzzifier=q.fuzzifier, seed=q.seed,
+    )  # fmt: skip
     table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)
     unlabelled = table
     if labels is not None:
         unlabelled = replace(table, frame=table.frame.drop(columns=labels))
-    # Nobody looks at the items where nobody is asked.
+    # Items are shown to a person only.
     shown = comma_list(options.table.show) if options.expert == "console" else []
     items = read_with(options.table, unlabelled, shown)
     columns = list(items.recipe.columns)
     truth = None
     if labels is not None:
-        why = "what the expert knows"
+        why = "known to the expert"
         columns.append(Column(name=labels, kind="category", use="left out", why=why))
         truth = table.frame[labels].astype(str).to_numpy()[items.rows]
     names = _cluster_names(options, spec, truth)

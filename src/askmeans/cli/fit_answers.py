@@ -145,7 +145,7 @@ def _by_session(job: Job) -> Outcome:
             complete=finished and not is_spent,
             stopped=stopped if finished else "interrupted",
             n_queries=status.answered,
-            n_answers_held=status.held,
+            n_known_answers=status.held,
             n_rounds=result.n_rounds,
             diagnostics=plain(result.clustering.diagnostics.to_dict()),
             answers=str(job.file("session.db")),
@@ -260,12 +260,13 @@ def _run_summary(job: Job, result: Result) -> dict[str, Any]:
         complete=result.complete,
         stopped=diagnostics.stopped,
         n_queries=result.n_queries,
-        n_answers_held=len(result.history) - result.n_queries,
+        n_known_answers=len(result.history) - result.n_queries,
         n_rounds=result.n_rounds,
         diagnostics=plain(diagnostics.to_dict()),
     )
     if job.truth is None:
-        return summary | {"answers": str(job.file("answers.jsonl"))}
+        file = job.file("answers.jsonl")
+        return summary | ({"answers": str(file)} if file.exists() else {})
     return summary | {
         "matched_accuracy": matched_accuracy(job.truth, memberships),
         "matched_accuracy_without_questions": matched_accuracy(job.truth, _unsupervised(job)),

@@ -141,6 +141,7 @@ def adjudicate(
     VALUE is as in tell; 'back' takes a decision back.
     """
     from askmeans.cli.questions import is_unsure, parse_value, typed_number
+    from askmeans.sessions.events import as_dict
 
     with options.open() as session:
         number, text = typed_number(question, "QUESTION"), value.strip()
@@ -153,10 +154,12 @@ def adjudicate(
                     "VALUE must be an answer to the question, as in `askmeans tell`, or 'back'. "
                     f"Got {text!r:.60} instead."
                 )
-        receipt = session.people.adjudicate(number, decision, annotator=annotator)
+        event = session.people.adjudicate(number, decision, annotator=annotator)
         line = "Decided; it counts instead of the answers."
         options.show(
-            session, receipt, "Taken back; the answers count again." if decision is None else line
+            session,
+            as_dict(event),
+            "Taken back; the answers count again." if decision is None else line,
         )
 
 

@@ -24,7 +24,7 @@ _BLOCK = 1 << 14  # rows
 _TIE = 1e-9
 _BITS = 20  # binary digits that are kept: six decimal ones
 GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-_SEVERAL = 4  # from so many times as many rows on, no two multiples fall on one row
+_SEVERAL = 4  # times `size` rows, from which on no two multiples fall on one row
 
 
 # ---- rows in [0, 1] that sum to one -------------------------------------------------------------

@@ -135,7 +135,7 @@ def as_items(X: Any, blank: Iterable[int] = ()) -> ItemSet:
 class LazyOrder:
     """Positions of values in ascending order, in numpy's stable order; no NaN.
 
-    A search reads some hundred ranks, so sorting millions of numbers is mostly in vain. They are
+    A search reads some hundred ranks, so sorting millions of numbers is mostly wasted. They are
     put into buckets, from low to high, and a bucket is sorted when it is read.
     """
 

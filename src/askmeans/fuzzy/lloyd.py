@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import default_float_errors
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.arrays import even_rows, first_lowest
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads, read_only

@@ -40,8 +40,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Part = TypeVar("Part")
 
-# Below so many multiplications (a millisecond) a pass ends before a second thread has started.
-_WORTHWHILE = 1 << 22
+_WORTHWHILE = 1 << 22  # multiplications: a millisecond, in which a second thread starts
 
 _PROGRESS: ContextVar[Callable[[float], None] | None] = ContextVar("progress", default=None)
 

@@ -187,6 +187,8 @@ class _AnswerFile:
             record = question._asdict() | {"value": _plain(value), "annotator": annotator}
             self._take(record | {"undone": undone})
             lines.append(json.dumps(record | ({"undone": True} if undone else {})) + "\n")
+        if not lines:
+            return
         if not self.path.exists() or not self.path.stat().st_size:
             lines.insert(0, json.dumps({"about": self.about}) + "\n")
         with self.path.open("a", encoding="utf-8") as file:

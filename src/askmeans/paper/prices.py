@@ -60,7 +60,7 @@ def noisy_repetitions(
 def similarity_price(
     n_rows: int, k: int, *, noisy: bool = False, form: Form = "corrected"
 ) -> dict[str, int]:
-    """The number of similarity questions that replace memberships of so many items.
+    """The number of similarity questions that replace the memberships of `n_rows` items.
 
     The paper's reduction takes k^3 triplets and k pairs per item. Ours embeds a pool of 6 k items
     by all their pairs, rotates it with C(2 k, 3) triplets (none for two clusters), and then asks k

@@ -97,7 +97,7 @@ def _averaged(answers: Floats, times: int, how: Average) -> Floats:
 
 
 def median_of_means(each: Floats, batches: int) -> Floats:
-    """The median of the means of so many batches of rows, of (nearly) the same size."""
+    """The median of the means of batches of rows, of (nearly) the same size."""
     means = [part.mean(axis=0) for part in np.array_split(each, batches)]
     medians: Floats = np.median(means, axis=0)
     return medians

@@ -2,7 +2,7 @@
 
 Rules of this file:
 - Nothing speaks against an answer, then it stays as it is, to the last bit.
-- Who said little is taken to be like everybody.
+- An annotator with few answers is taken to be like everybody.
 - Weights, and the power that sharpens an average of rows, are those that predict best what another
   annotator says of the same item. People hedge, and slip: averages of few are too soft.
 """
@@ -21,20 +21,22 @@ __all__ = ["Annotator", "Opinions", "calibrated", "combined", "described", "drif
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
-_LIKE_ALL = 5.0  # answers that "like everybody" counts for, in the weight of an annotator
-_OVERLAPS = 20  # opinions on what others were asked, too, from which on they are compared
-_POWERS = np.arange(1.0, 3.05, 0.1)
-_SLIP = 3.5  # usual deviations from the others from which on an answer is a slip
-_EVEN = 0.3  # standard deviation of a share that may be anything
-_DOUBTFUL = 0.02  # standard deviation from which on an answer that was cut off is in doubt
-_DRIFT = 0.05  # by which a scale must have moved to be told
+# Prior answers of a usual annotator: people differ little (N_Emotion of benchmarks/people.py), so
+# weights are shrunk hard.
+_LIKE_ALL = 5.0
+_OVERLAPS = 20  # answers to questions that others answered, too, from which on they are compared
+_POWERS = np.arange(1.0, 3.05, 0.1)  # a grid; shares of CIFAR-10S are best at 1.5
+_SLIP = 3.5  # robust deviations from the others: 1 of 2,000 normal errors is larger
+_EVEN = 0.3  # standard deviation of a uniform share, 1 / sqrt(12)
+_DOUBTFUL = 0.02  # standard deviation from which on a cut off answer is in doubt: two percent
+_DRIFT = 0.05  # the smallest step that people use; a scale that moved by less is not reported
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinions:
     """Single answers: one number each, of which item and cluster, by whom, how and when.
 
-    Whoever answers in two ways (entries, whole rows) has two numbers in `who`, one for each;
+    An annotator who answers in two ways (entries, complete rows) has two numbers in `who`;
     `times` counts the answers of each.
     """
 
@@ -97,8 +99,8 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
     value, scales = opinions.value.copy(), []
     open_ = np.zeros(len(value), dtype=bool)
     for who, (items, values, times) in enumerate(tables):
-        n_whole = int((~np.isnan(values)).all(axis=1).sum())
-        scale = everybody if n_whole < FEWEST and count > 1 else fit_scale(values, times)
+        n_complete = int((~np.isnan(values)).all(axis=1).sum())
+        scale = everybody if n_complete < FEWEST and count > 1 else fit_scale(values, times)
         scales.append(scale)
         if scale == IDENTITY:
             continue
@@ -107,8 +109,10 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
         known, doubtful = _memberships(scale, values, times)
         # An answer given again keeps its own error.
         when = times[where]
-        apart = scale.bounds(opinions.value[mine], when)[0] - scale.bounds(values[where], when)[0]
-        value[mine], open_[mine] = known[where] + apart, doubtful[where]
+        residual = (
+            scale.bounds(opinions.value[mine], when)[0] - scale.bounds(values[where], when)[0]
+        )
+        value[mine], open_[mine] = known[where] + residual, doubtful[where]
     return value, open_, scales
 
 
@@ -126,24 +130,24 @@ def _memberships(
     widest, high = high, np.where(cut & alone[:, None], np.clip(rest[:, None], low, high), high)
     sure = alone & ~np.isnan(values).any(axis=1)
     share, usual = np.full(values.shape, 0.5), _EVEN
-    found = np.clip((rest[:, None] - low) / np.where(cut, widest - low, 1.0), 0.0, 1.0)
+    fractions = np.clip((rest[:, None] - low) / np.where(cut, widest - low, 1.0), 0.0, 1.0)
     if sure.any():
-        shares = found[sure[:, None] & cut]
+        shares = fractions[sure[:, None] & cut]
         usual = float(np.sqrt((shares.var() * len(shares) + 3 * _EVEN**2) / (len(shares) + 3)))
         if len(shares) >= FEWEST and shares.min() > 0.9:
             usual = 0.0  # as of hard labels: all is at the end
         share[:] = shares.mean()
-        share[sure] = found[sure]
+        share[sure] = fractions[sure]
     top = np.where(sure[:, None], widest, high)
     known: Floats = np.where(cut, low + share * (top - low), low)
     return known, cut & ~sure[:, None] & (usual * (high - low) > _DOUBTFUL)
 
 
 def combined(opinions: Opinions) -> tuple[Floats, Floats]:
-    """The mean opinion of each entry (NaN where there is none), and the weight of each annotator.
+    """The mean answer of each entry (NaN where there is none), and the weight of each annotator.
 
-    Where people differ, those count more whom others bear out, and averages of rows are sharpened:
-    each only as far as it predicts better what one of them says whom it does not know.
+    Annotators count more who agree with others, and averages of rows are sharpened: both only as
+    far as they predict held-out annotators better.
     """
     weight = _weights(opinions)
     sums, counts = np.zeros((2, *opinions.shape))
@@ -159,7 +163,7 @@ def combined(opinions: Opinions) -> tuple[Floats, Floats]:
 
 
 def _others(opinions: Opinions, weight: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """For each answer the mean of what others said to the question; where there are any."""
+    """For each answer the mean of the others to the same question; where there are any."""
     each = weight[opinions.who]
     cell = opinions.place * opinions.shape[1] + opinions.cluster
     mine = np.unique(cell * len(weight) + opinions.who, return_inverse=True)[1]
@@ -211,20 +215,20 @@ def _power(opinions: Opinions, weight: Floats) -> tuple[float, NDArray[np.bool_]
     sums, counts = np.zeros((2, len(pairs), k))
     np.add.at(sums, (row, opinions.cluster), opinions.value)
     np.add.at(counts, (row, opinions.cluster), 1.0)
-    whole = (counts > 0.0).all(axis=1) & (sums.sum(axis=1) > 0.0)
-    rows = sums[whole] / counts[whole]
-    item, who = np.divmod(pairs[whole], len(opinions.names))
+    complete = (counts > 0.0).all(axis=1) & (sums.sum(axis=1) > 0.0)
+    rows = sums[complete] / counts[complete]
+    item, who = np.divmod(pairs[complete], len(opinions.names))
     w = weight[who][:, None]
     total, weights = np.zeros((n, k)), np.zeros((n, 1))
     np.add.at(total, item, w * rows)
     np.add.at(weights, item, w)
     rest = (weights[item] - w)[:, 0]
-    told = (rest > 1e-9) & ((total[item] - w * rows).sum(axis=1) > 1e-9)
-    several[item[told]] = True
-    if told.sum() < _OVERLAPS:
+    comparable = (rest > 1e-9) & ((total[item] - w * rows).sum(axis=1) > 1e-9)
+    several[item[comparable]] = True
+    if comparable.sum() < _OVERLAPS:
         return 1.0, several
-    mean = ((total[item] - w * rows)[told]) / rest[told, None]
-    rows = rows[told] / rows[told].sum(axis=1, keepdims=True)
+    mean = ((total[item] - w * rows)[comparable]) / rest[comparable, None]
+    rows = rows[comparable] / rows[comparable].sum(axis=1, keepdims=True)
     losses = np.array([_loss(_sharpened(mean, power), rows) for power in _POWERS])
     best = int(losses.sum(axis=1).argmin())
     gain = losses[0] - losses[best]
@@ -239,11 +243,11 @@ def _sharpened(rows: Floats, power: float) -> Floats:
     return sharp
 
 
-def _loss(predicted: Floats, said: Floats) -> Floats:
+def _loss(predicted: Floats, rows: Floats) -> Floats:
     """Squared errors of predicted rows, with the share of slips that suits best."""
     lean = 1.0 / predicted.shape[1] - predicted
-    share = float(((said - predicted) * lean).sum() / max(np.square(lean).sum(), 1e-300))
-    loss: Floats = np.square(predicted + np.clip(share, 0.0, 0.5) * lean - said).sum(axis=1)
+    share = float(((rows - predicted) * lean).sum() / max(np.square(lean).sum(), 1e-300))
+    loss: Floats = np.square(predicted + np.clip(share, 0.0, 0.5) * lean - rows).sum(axis=1)
     return loss
 
 
@@ -257,17 +261,17 @@ def described(
     usual = float(np.median(away[shared])) / 0.6745 if shared.any() else 0.0
     slip = shared & (away > np.maximum(_SLIP * usual, 0.3))
     n_answers = np.bincount(opinions.who, minlength=count)
-    found: dict[str, Annotator] = {}
+    records: dict[str, Annotator] = {}
     for who in np.argsort(n_answers, kind="stable"):  # the last one stands
         mine = shared & (opinions.who == who)
         times = opinions.times[opinions.who == who]
-        found[opinions.names[who]] = Annotator(
+        records[opinions.names[who]] = Annotator(
             scale=scales[who],
             n_answers=int(times.max(initial=-1.0)) + 1,
             spread=float(np.sqrt(np.square(away[mine]).mean())) if mine.any() else None,
             slips=float(slip[mine].mean()) if mine.any() else None,
         )
-    return {name: found[name] for name in dict.fromkeys(opinions.names)}
+    return {name: records[name] for name in dict.fromkeys(opinions.names)}
 
 
 def drift_notes(annotators: Mapping[str, Annotator]) -> list[str]:

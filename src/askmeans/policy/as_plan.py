@@ -2,7 +2,7 @@
 
 from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Plan
-from askmeans.policy.protocol import Policy
+from askmeans.policy import Policy
 from askmeans.queries import Ledger, batches_of
 
 __all__ = ["as_plan"]

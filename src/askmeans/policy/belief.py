@@ -1,4 +1,4 @@
-"""What is believed after some answers: memberships of all items, and how wrong they may be."""
+"""The belief after some answers: memberships of all items, and the errors to expect."""
 
 import math
 from collections.abc import Iterator
@@ -10,17 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.arrays import keep_answers, within_bounds
-from askmeans.policy.consulting import consulted
-from askmeans.policy.elsewhere import WithoutRest, is_elsewhere, n_hidden_groups, with_elsewhere
+from askmeans.policy.advisers import Advice, Advisers, consult, weigh_before_answers
+from askmeans.policy.calibration import Proximity, sharpened
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
-from askmeans.policy.evidence import Told
-from askmeans.policy.models.closed_form import ClosedForm, name_clusters
+from askmeans.policy.evidence import SEVERAL, Evidence
+from askmeans.policy.models.fcm import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
-from askmeans.policy.panel import ModelAnswers, Panel, weigh
-from askmeans.policy.pool import Pool
-from askmeans.policy.proximity import Proximity
-from askmeans.policy.stacking import Stack, sharpened, stack_models
-from askmeans.policy.strata import Strata
+from askmeans.policy.pool import Pool, Strata
+from askmeans.policy.stacking import Stack, stack_models
 from askmeans.queries.values import rounding_noise
 
 __all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
@@ -29,20 +26,25 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 ENOUGH = 5  # items per cluster, to give up naming or to end
-_TRUST = 0.3  # how much of a row must be told before models learn from it
-_PARTLY = 0.05  # of a row that is not told, from which on it matters what stands there
-_SEEN = 0.5  # memberships to a cluster that make it seen
-_FAR = 3.5  # usual deviations from which on a noisy answer is not believed
-_SEVERAL = 3  # items that belong nowhere; fewer may be slips
-_UNSEEN = 0.5  # mistakes added to those seen, so that none seen does not mean none (Jeffreys)
-# How far models may be wrong all alike, as a logarithm: by the coverage of the band in
-# benchmarks/calibration.py, 96 % on its 14 tables, 83 % on 14 others and 78 % on 9 large ones; with
-# .3 it is 96, 71 and 61 %.
+_TRUST = 0.3  # the part of a row with answers from which models learn from it
+_PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete
+_OBSERVED = 0.5  # the memberships to a cluster, over all answers, from which it is met
+_FAR = 3.5  # robust deviations from which a noisy answer is not believed
+_SEVERAL = 3  # items in no cluster, from which one may be missing; fewer may be slips
+_JEFFREYS = 0.5  # mistakes added to those observed: none among n does not mean that there is none
+# The spread of the logarithm of errors that all models have in common: by the coverage of the band
+# in benchmarks/calibration.py, 96 % on its 14 tables, 83 % on 14 others and 78 % on 9 large ones;
+# with .3 it is 96, 71 and 61 %.
 _ALIKE = 0.4
 _TARGET = 2.0  # times the precision: the share of wrong items, where answers are hard
-_EIGHTY = 1.28  # standard deviations that hold 80 %
-_MEAN = 0.8  # of a normal error's standard deviation, its mean
+_EIGHTY = 1.28  # standard deviations of an 80 % interval
+_MEAN = 0.8  # sqrt(2 / pi): the mean of a normal error, by its standard deviation
 _CHUNK = 100_000
+# Groups among items in no cluster: their number at most, the gain in silhouette over a single group
+# from which on they are apart, and by how much fewer groups may be behind: on sixteen real tables
+# the number is off by .4 instead of .8 (60 cards).
+_MOST, _APART, _NEARLY = 6, 0.12, 0.05
+_DRAWN, _LOOKED_AT = 2, 500  # single groups to compare with; items that are compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,77 +83,79 @@ class Belief:
         self,
         ensemble: Ensemble,
         strata: Strata,
-        told: Told,
+        evidence: Evidence,
         scale: Scale,
-        models: tuple[ModelAnswers, ...] = (),
+        advice: tuple[Advice, ...] = (),
     ) -> None:
         self.pool: Pool = ensemble.pool
         self.strata = strata
-        self.n_clusters = int(told.values.shape[1])  # the groups there are
-        self.k = self.n_clusters + is_elsewhere(told)  # with that of items in none of them
-        self.elsewhere = told.unassigned
-        self.told = with_elsewhere(told) if self.k > self.n_clusters else told
+        self.n_clusters = int(evidence.values.shape[1])  # the groups there are
+        self.k = self.n_clusters + evidence.has_unassigned  # with that of items in none of them
+        self.unassigned = evidence.unassigned
+        more = self.k > self.n_clusters
+        self.evidence = evidence.with_unassigned_column() if more else evidence
         self.scale = scale
-        self.asked: Rows = np.searchsorted(self.pool.rows, told.items)
-        self.seen = np.zeros(self.k, dtype=bool)
-        self._free = free = ensemble.free_memberships(self.k)
-        # The unsupervised fit, its clusters named as far as answers tell.
-        self._names = name_clusters(free[self.asked], self.told.values)
-        self.guess: Floats = free[:, self._names]
-        self.likely: Floats = self.guess
+        self.places: Rows = np.searchsorted(self.pool.rows, evidence.items)
+        self.observed = np.zeros(self.k, dtype=bool)
+        self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
+        # The unsupervised fit, its clusters named by the answers.
+        self._names = name_clusters(unnamed[self.places], self.evidence.values)
+        self.unsupervised: Floats = unnamed[:, self._names]
+        self.probabilities: Floats = self.unsupervised
         self.stack: Stack | None = None
-        self.panel = Panel()
+        self.advisers = Advisers()
         with one_thread():
             training = self._learn(ensemble)
-            if models:
-                self._consult(models, training)
+            if advice:
+                self._consult(advice, training)
 
     @property
-    def n_told(self) -> int:
-        """How many items somebody could say something of."""
-        return int(self.told.is_known.sum())
+    def n_answered(self) -> int:
+        """How many items have an answer other than "cannot say"."""
+        return int(self.evidence.is_known.sum())
 
     @property
     def is_naming(self) -> bool:
-        """Whether to look for a cluster that nobody was found in yet; there may be none such."""
-        return not self.seen.all() and self.n_told < ENOUGH * self.k
+        """Whether to look for a cluster without any item yet; it may be empty."""
+        return not self.observed.all() and self.n_answered < ENOUGH * self.k
 
-    def _consult(self, models: tuple[ModelAnswers, ...], training: Training | None) -> None:
-        """Let language models' answers move what is expected, as far as people bear them out."""
+    def _consult(self, advice: tuple[Advice, ...], training: Training | None) -> None:
+        """Let advice change what is expected, as far as people's answers agree with it."""
         rows = self.pool.rows
-        if self.stack is None or training is None:  # nobody has said anything: they name clusters
-            known, says = models[0].of(rows)
-            free = self._free
-            self._names = name_clusters(free[known], says[:, : self.k])
-            self.guess = free[:, self._names]
-            self.panel, _ = weigh(models, None, rows, self.guess)
-            self.likely = self.panel.applied(rows, self.guess)
+        if self.stack is None or training is None:  # no answers yet: advisers name the clusters
+            known, shares = advice[0].of(rows)
+            self._names = name_clusters(self._unnamed[known], shares[:, : self.k])
+            self.unsupervised = self._unnamed[:, self._names]
+            self.advisers = weigh_before_answers(advice, rows, self.unsupervised)
+            self.probabilities = self.advisers.applied(rows, self.unsupervised)
             return
-        self.panel, self.stack = consulted(self.stack, models, training, rows)
-        self.likely = self.stack.pool
+        self.advisers, self.stack = consult(self.stack, advice, training, rows)
+        self.probabilities = self.stack.pool
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
-        """Fit every model to the answers, and weigh them; what they learnt from."""
+        """Fit every model to the answers, and weigh them; returns what they learnt from."""
         if self.k == 1:  # nothing to tell apart
             return None
         training = self._training()
         if training is None:
             return None
-        partly = self.told.left[self.told.is_known] > _PARTLY
+        partly = self.evidence.left[self.evidence.is_known] > _PARTLY
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
             for _ in range(2):  # what fills the rows depends on what filled them
-                self.likely = min([self.likely, *ensemble.sketch(training)], key=self._misfit)
+                self.probabilities = min(
+                    [self.probabilities, *ensemble.sketch(training)], key=self._misfit
+                )
                 training = self._training()
                 assert training is not None
         self.stack = stack = self._stacked(ensemble, training)
-        rows = np.isin(self.asked, training.rows)
+        rows = np.isin(self.places, training.rows)
         belief = self._weight(training.Y, stack.pool[training.rows], rows)
         if (belief < 0.5).any():  # once more, without those that are hardly believed
             weight = np.maximum(training.sample_weight * belief, 1e-3)
             training = replace(training, sample_weight=weight)
             stack = self._stacked(ensemble, training)
-        self.stack, self.likely = stack, stack.pool
-        self.seen = training.sample_weight @ training.Y >= _SEEN
+        self.stack, self.probabilities = stack, stack.pool
+        self.observed = training.sample_weight @ training.Y >= _OBSERVED
         return training
 
     def _stacked(self, ensemble: Ensemble, training: Training) -> Stack:
@@ -159,69 +163,70 @@ class Belief:
         proximity = None
         if training.is_hard:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
-        return stack_models(ensemble.learn(training), training, proximity)
+        return stack_models(
+            ensemble.learn(training), training, proximity, some_unmet=ensemble.clusters is None
+        )
 
     def _misfit(self, U: Floats) -> float:
-        """How far memberships of the pool are from what was told."""
-        return float(np.nansum(np.abs(U[self.asked] - self.told.values)))
+        """The absolute errors of memberships of the pool, over all answers."""
+        return float(np.nansum(np.abs(U[self.places] - self.evidence.values)))
 
     def _training(self) -> Training | None:
-        """Rows that are known for the most part, the rest shared as is likely."""
-        told = self.told.values
-        known = ~np.isnan(told)
-        mass = np.clip(np.where(known, told, 0.0), 0.0, 1.0).sum(axis=1)
-        whole = known.all(axis=1) & ~self.told.unassigned
-        weight = np.where(whole, 1.0, np.minimum(mass, 1.0))
-        weight[self.told.all_but_one] = 1.0 - self.told.nowhere
+        """Rows that are known for the most part, the rest filled in as is probable."""
+        evidence, values = self.evidence, self.evidence.values
+        known = ~np.isnan(values)
+        mass = np.clip(np.where(known, values, 0.0), 0.0, 1.0).sum(axis=1)
+        complete = known.all(axis=1) & ~evidence.unassigned
+        weight = np.where(complete, 1.0, np.minimum(mass, 1.0))
+        weight[evidence.all_but_one] = 1.0 - evidence.nowhere
         some = weight > _TRUST
         if not some.any():
             return None
-        U = self.likely[self.asked].copy()
-        keep_answers(U, np.arange(len(U)), told)
-        size = np.maximum(self.strata.sizes(self.asked[some]), 1.0)
-        told_or_nothing_left = known | (self.told.left <= _PARTLY)[:, None]
-        return Training.of(
-            self.asked[some], U[some], weight[some], size, told_or_nothing_left[some]
-        )
+        U = self.probabilities[self.places].copy()
+        keep_answers(U, np.arange(len(U)), values)
+        size = np.maximum(self.strata.sizes(self.places[some]), 1.0)
+        known |= (evidence.left <= _PARTLY)[:, None]
+        return Training.of(self.places[some], U[some], weight[some], size, known[some])
 
-    def _weight(self, told: Floats, predicted: Floats, rows: NDArray[np.bool_]) -> Floats:
-        """How far some rows of noisy answers are believed; one far from what is predicted is not.
+    def _weight(self, answers: Floats, predicted: Floats, rows: NDArray[np.bool_]) -> Floats:
+        """Weights of some rows of noisy answers: low where one is far from what is predicted.
 
         Far is what is unusual beside the error expected of the row: where models are unsure they
-        often err, and answers are right. So are those that were given again.
+        often err, and answers are right. So are those that were confirmed by repeats.
         """
-        off, noise = np.abs(told - predicted), self.noise()
+        off, noise = np.abs(answers - predicted), self.noise()
         if self.scale.noise == 0.0 or noise == 0.0 or self.stack is None:
             return np.ones(len(off))
-        confirmed = self.told.confirmed(self.noise(averaged=False))[rows]
-        asked = off * self.told.asked[rows]
-        open_ = (asked * ~confirmed).sum(axis=1) / np.maximum(asked.sum(axis=1), 1e-12)
+        confirmed = self.evidence.confirmed(self.noise(averaged=False))[rows]
+        of_answers = off * self.evidence.queried[rows]
+        open_ = (of_answers * ~confirmed).sum(axis=1) / np.maximum(of_answers.sum(axis=1), 1e-12)
         away = off.mean(axis=1) * open_
-        usual = np.hypot(self.stack.expected[self.asked[rows]] / _MEAN, noise)
-        weight: Floats = np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None))
-        return weight  # Tukey's biweight
+        usual = np.hypot(self.stack.expected[self.places[rows]] / _MEAN, noise)
+        # Tukey's biweight.
+        return np.asarray(np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None)))
 
     def noise(self, *, averaged: bool = True) -> float:
-        """Standard deviation of the answers' errors: as given, of their scale, or as they show.
+        """Standard deviation of the answers' errors: as set, of their scale, or estimated.
 
         Of repeats, that of their average; or of a single answer.
         """
         auto = self.scale.noise == "auto"
-        given = 0.0 if self.scale.noise == "auto" else self.scale.noise
-        known = math.hypot(given, self.scale.rounding)
-        if not auto and not self.told.differ:
+        known = self.scale.rounding
+        if self.scale.noise != "auto":
+            known = math.hypot(self.scale.noise, known)
+        if not auto and not self.evidence.differ:
             return known
-        within, free = self.told.spread()
+        within, free = self.evidence.spread()
         if free:
-            counts = np.bincount(self.told.place * self.k + self.told.cluster)
+            counts = np.bincount(self.evidence.place * self.k + self.evidence.cluster)
             repeats = float(counts[counts > 0].mean()) if averaged else 1.0
             return max(known, math.sqrt(within / repeats))
-        # Never asked twice: half of what nothing else explains may be noise.
+        # Without repeats: half of what models do not explain may be noise.
         misfit = self.stack.misfit if self.stack else 0.0
         return math.sqrt(known**2 + 0.5 * max(misfit - known**2, 0.0))
 
     def _own_share(self, variance: float) -> float:
-        """How much an item's own answers, of this variance, count in its row."""
+        """The weight of an item's own answers, of this variance, in its row."""
         if variance <= 0.0 or self.stack is None:
             return 1.0
         noise = self.noise() ** 2
@@ -230,25 +235,25 @@ class Belief:
 
     @cached_property
     def estimated_error(self) -> float:
-        """The mean error of a membership to expect, over all items; what was answered has none."""
+        """The mean error of a membership to expect, over all items; answers have none."""
         if self.k == 1:
             return 0.0
         if self.stack is None:
             return 1.0 / self.k
-        asked, n, hard = self.asked, self.pool.items.n, self.stack.answers_are_hard
+        places, n, hard = self.places, self.pool.items.n, self.stack.answers_are_hard
         expected = self.stack.expected
         if not hard:
-            # Who belongs to a cluster that has no name yet is given to another. These are many if
-            # the unsupervised fit is right, but few if so many answers did not meet one.
-            nameless = float(self.guess[:, ~self.seen].sum(axis=1).mean())
-            expected = expected + 2.0 / self.k * min(nameless, 1.0 / (self.n_told + 2.0))
-        left = self.told.left
-        # What noise leaves in rows that were answered.
+            # Items of clusters that no answer has met are given to others. These are many if the
+            # unsupervised fit is right, but few if so many answers did not meet one.
+            nameless = float(self.unsupervised[:, ~self.observed].sum(axis=1).mean())
+            expected = expected + 2.0 / self.k * min(nameless, 1.0 / (self.n_answered + 2.0))
+        left = self.evidence.left
+        # What noise leaves in rows with answers.
         noise = self.noise()
         own = noise * math.sqrt(self._own_share(noise**2))
         own = _MEAN * min(own, math.sqrt(self.stack.misfit))
-        error = float((expected[asked] * left + own * (left < 1.0)).sum())
-        error += float(self._unasked(expected).mean()) * (n - len(asked))
+        error = float((expected[places] * left + own * (left < 1.0)).sum())
+        error += float(self._unasked(expected).mean()) * (n - len(places))
         even = 2.0 * (self.k - 1.0) / self.k**2  # the error of even rows, where answers are hard
         return min(error / n, even)
 
@@ -275,15 +280,15 @@ class Belief:
             return 0.0
         unasked = 1.0 - self.stack.confidence(self._unasked(self.stack.pool))
         asked = 1.0 - self._answered_confidence(self._answered_rows())
-        n_unasked = self.pool.items.n - len(self.asked)
+        n_unasked = self.pool.items.n - len(self.places)
         return float(asked.sum()) + (float(unasked.mean()) * n_unasked if n_unasked else 0.0)
 
     @cached_property
     def expected_wrong_band(self) -> tuple[int, int] | None:
         """The 80 % interval of how many items these are; None before there are answers.
 
-        Their number is Poisson's, with a mean that is known as well as the share of mistakes is
-        among the held-out answers, and as models may all be wrong alike (a gamma distribution).
+        A negative binomial distribution: Poisson, with a gamma distribution of the mean, whose
+        spread is that of the mistakes among held-out answers, and of errors common to all models.
         """
         from scipy.stats import nbinom
 
@@ -291,15 +296,17 @@ class Belief:
         if expected is None or self.stack is None:
             return None
         shape = 1.0 / (_ALIKE**2 + 1.0 / (self.stack.n_mistakes + 1.0))
-        mean = expected + _UNSEEN * (self.pool.items.n - len(self.asked)) / (self.n_told + 1.0)
+        mean = expected + _JEFFREYS * (self.pool.items.n - len(self.places)) / (
+            self.n_answered + 1.0
+        )
         low = int(nbinom.ppf(0.1, shape, shape / (shape + expected)))
         high = int(nbinom.ppf(0.9, shape, shape / (shape + mean)))
-        most = max(self.pool.items.n - self.n_told, math.ceil(expected))
+        most = max(self.pool.items.n - self.n_answered, math.ceil(expected))
         return min(low, int(expected)), max(min(high, most), math.ceil(expected))
 
     def _unasked(self, rows: Floats) -> Floats:
-        """Those of the pool's rows that nobody was asked about; all, where that is none."""
-        return np.delete(rows, self.asked, axis=0) if len(self.asked) < len(self.pool) else rows
+        """Rows of the pool's items without answers; all rows, where each has one."""
+        return np.delete(rows, self.places, axis=0) if len(self.places) < len(self.pool) else rows
 
     def wrong_target(self, precision: float, target: float | None) -> float | None:
         """The share of wrong items that is small enough; None where the error of memberships is."""
@@ -309,21 +316,21 @@ class Belief:
         return _TARGET * precision if hard else None
 
     def is_precise(self, precision: float, target: float | None) -> bool:
-        """Whether the estimate is small enough, and there is enough behind it.
+        """Whether the estimate is small enough, and rests on enough answers.
 
-        That is the expected share of wrong items where answers are all or nothing, or a target for
-        it is given; else the error of memberships.
+        It is the expected share of wrong items where answers are all or nothing, or a target for
+        it is set; else the error of memberships.
         """
         if self.k == 1:
             return True
-        count, n = self.n_told, self.pool.items.n
+        count, n = self.n_answered, self.pool.items.n
         if self.stack is None or count < min(ENOUGH * self.k, n):
             return False
         share = self.wrong_target(precision, target)
         if share is None:
             return self.estimated_error < precision
-        # No mistake among so many does not mean that there is none.
-        chance = _UNSEEN / (count + 1.0) * (1.0 - count / n)
+        # No mistake among so many answers does not mean that there is none.
+        chance = _JEFFREYS / (count + 1.0) * (1.0 - count / n)
         wrong = (self.expected_wrong or 0.0) / n
         return max(wrong, chance) < share
 
@@ -331,7 +338,7 @@ class Belief:
     def predictor(self) -> Predict:
         """Memberships of any items, by models that have seen all items."""
         if self.k > self.n_clusters:
-            return WithoutRest(predict=self._inner, n_clusters=self.n_clusters)
+            return WithoutLast(predict=self._inner, n_clusters=self.n_clusters)
         return self._inner
 
     @cached_property
@@ -339,7 +346,7 @@ class Belief:
         """The same, with that of items that belong to none of the groups."""
         if self.stack is not None:
             return self._refined(self.stack).predict
-        centers, alpha = self.pool.free
+        centers, alpha = self.pool.unsupervised_fit
         return ClosedForm(centers=centers[self._names], fuzzifier=alpha)
 
     def _refined(self, stack: Stack) -> Stack:
@@ -348,16 +355,16 @@ class Belief:
         return stack if len(self.pool) == items.n else stack.refined(items)
 
     def outcome(self) -> Outcome:
-        """What follows for all items; answers stand."""
+        """The result for all items; answers stand."""
         U = self._memberships()
         confidence = np.ones(len(U))
         if self.stack is not None and self.k > 1:
             confidence = self.stack.confidence(U)
-            confidence[self.told.items] = self._answered_confidence(U[self.told.items])
+            confidence[self.evidence.items] = self._answered_confidence(U[self.evidence.items])
         elif self.k > 1:
             confidence = U.max(axis=1)
         unassigned = U[:, self.n_clusters :].sum(axis=1)
-        nowhere = self.told.items[self.elsewhere]
+        nowhere = self.evidence.items[self.unassigned]
         memberships = U[:, : self.n_clusters]
         memberships[nowhere], unassigned[nowhere] = 0.0, 1.0
         return Outcome(memberships=memberships, unassigned=unassigned, confidence=confidence)
@@ -368,19 +375,19 @@ class Belief:
             U = self.stack.pool.copy()
         else:
             U = np.concatenate([self._expected(rows) for rows in self.chunks()])
-        U[self.told.items] = self._answered_rows(U[self.told.items])
+        U[self.evidence.items] = self._answered_rows(U[self.evidence.items])
         return U
 
     def _answered_rows(self, expected: Floats | None = None) -> Floats:
-        """Rows of the items that were asked about, from what is expected and what was answered."""
-        values, levels = self.told.values, self.scale.levels
+        """Rows of the items with answers, from what is expected and these."""
+        values, levels = self.evidence.values, self.scale.levels
         if expected is None:
-            expected = self.likely[self.asked]
+            expected = self.probabilities[self.places]
         rows = expected.copy()
         if levels is None:
             keep_answers(rows, np.arange(len(rows)), values)
-        else:  # an answer on a scale is an interval, and several are a smaller one
-            half = 0.5 / (levels - 1) / np.sqrt(np.maximum(self.told.times, 1))
+        else:  # an answer on a coarse scale is an interval, and the mean of several a smaller one
+            half = 0.5 / (levels - 1) / np.sqrt(np.maximum(self.evidence.times, 1))
             low = np.clip(np.nan_to_num(values - half, nan=0.0), 0.0, 1.0)
             high = np.clip(np.nan_to_num(values + half, nan=1.0), 0.0, 1.0)
             rows = within_bounds(rows, low, high)
@@ -392,57 +399,94 @@ class Belief:
     def _answered_confidence(self, rows: Floats) -> Floats:
         """The probability that the strongest cluster of answered items is right.
 
-        One where an answer decided and none contradicts it; where answers differ, the share of
-        those for it.
+        One where an answer decided and none contradicts it; where answers differ, its share.
         """
         assert self.stack is not None
-        told = self.told
-        strongest = np.nanmax(
-            np.where(np.isnan(told.values), 0.0, told.values), axis=1, initial=0.0
-        )
-        decided = told.is_known & ((strongest >= told.left) | self.elsewhere)
-        return np.where(
-            decided, np.where(told.is_contested, rows.max(axis=1), 1.0), self.stack.confidence(rows)
-        )
+        evidence = self.evidence
+        strongest = np.nan_to_num(evidence.values).max(axis=1, initial=0.0)
+        decided = evidence.is_known & ((strongest >= evidence.left) | self.unassigned)
+        agreed = np.where(evidence.is_contested, rows.max(axis=1), 1.0)
+        return np.where(decided, agreed, self.stack.confidence(rows))
 
     def _expected(self, rows: Rows) -> Floats:
-        """What is expected of some items, by models of the items and by language models."""
+        """The expected rows of some items, by models and by advisers."""
         X = self.pool.items.take(rows)
-        if self.panel.is_silent:
+        if self.advisers.are_silent:
             return self._inner(X)
-        U = self.panel.applied(rows, self._inner(X))
-        return U if self.stack is None else sharpened(U, self.panel.sharpness)
+        U = self.advisers.applied(rows, self._inner(X))
+        return U if self.stack is None else sharpened(U, self.advisers.sharpness)
 
     @property
     def many_unassigned(self) -> bool:
-        """Whether a cluster may be missing: of k + 1 equal ones it would hold 1 / (k + 1)."""
-        lost = int(self.elsewhere.sum())
-        share = lost / max(self.n_told, 1)
-        if self.k > self.n_clusters and self.stack is not None:  # once it is clear nobody is asked
+        """Whether a cluster may be missing: of k + 1 equal ones it would have 1 / (k + 1)."""
+        n_unassigned = int(self.unassigned.sum())
+        share = n_unassigned / max(self.n_answered, 1)
+        if self.k > self.n_clusters and self.stack is not None:  # clear items are not asked about
             share = max(share, float(self.stack.pool[:, -1].mean()))
-        return lost >= _SEVERAL and share > 0.5 / (self.n_clusters + 1)
+        return n_unassigned >= _SEVERAL and share > 0.5 / (self.n_clusters + 1)
 
     @cached_property
     def suggested_clusters(self) -> int:
-        """How many groups the answers speak of."""
+        """How many groups the answers suggest."""
         if not self.many_unassigned:
             return self.n_clusters
         if self.k == self.n_clusters or self.stack is None:
             return self.n_clusters + 1
         expected = self.stack.pool[:, -1] > 0.5
-        expected[self.asked[self.elsewhere]] = True
+        expected[self.places[self.unassigned]] = True
         Z = self.pool.principal
-        return self.n_clusters + n_hidden_groups(Z[expected], int(self.elsewhere.sum()))
+        return self.n_clusters + n_hidden_groups(Z[expected], int(self.unassigned.sum()))
 
     def _hedged(self, rows: Floats) -> Floats:
-        """The rows; an item of nothing but zeros is likely, not certain, in the last cluster."""
-        nowhere = self.told.nowhere
-        likely = (1.0 - nowhere) * np.isnan(self.told.values) + nowhere / self.k
-        nothing = self.told.all_but_one & (np.nansum(self.told.values, axis=1) == 0.0)
-        return np.where(nothing[:, None], likely, rows)
+        """The rows; an item of nothing but zeros is in the last cluster probably, not certainly."""
+        nowhere = self.evidence.nowhere
+        hedged = (1.0 - nowhere) * np.isnan(self.evidence.values) + nowhere / self.k
+        nothing = self.evidence.all_but_one & (np.nansum(self.evidence.values, axis=1) == 0.0)
+        return np.where(nothing[:, None], hedged, rows)
 
     def chunks(self) -> Iterator[Rows]:
         """All items, a part at a time."""
         n = self.pool.items.n
         for start in range(0, n, _CHUNK):
             yield np.arange(start, min(start + _CHUNK, n))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithoutLast:
+    """Memberships of any items to the groups, without the column of those in none of them."""
+
+    predict: Predict
+    n_clusters: int
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return self.predict(X)[:, : self.n_clusters]
+
+
+def n_hidden_groups(Z: Floats, n_answered: int) -> int:
+    """How many groups items in no cluster make up, by two answers for each at least.
+
+    By silhouettes above those of a single group with the same covariance: the fewest groups that
+    are nearly as good as any number. Z has all such items; `n_answered` of them have an answer.
+    """
+    rng = np.random.default_rng(0)
+    Z = Z if len(Z) <= _LOOKED_AT else Z[rng.choice(len(Z), _LOOKED_AT, replace=False)]
+    if min(n_answered, len(Z)) < 2 * SEVERAL:
+        return 1
+    middle, covariance = Z.mean(axis=0), np.cov(Z.T).reshape(2 * Z.shape[1:])
+    single = [rng.multivariate_normal(middle, covariance, len(Z)) for _ in range(_DRAWN)]
+    counts = range(2, min(_MOST, n_answered // 2, len(Z) - 1) + 1)
+    gains = {
+        count: _silhouette(Z, count) - np.mean([_silhouette(one, count) for one in single])
+        for count in counts
+    }
+    best = max(gains.values())
+    return 1 if best < _APART else min(c for c, gain in gains.items() if gain > best - _NEARLY)
+
+
+def _silhouette(Z: Floats, count: int) -> float:
+    """The silhouette of so many groups."""
+    from sklearn.cluster import KMeans
+    from sklearn.metrics import silhouette_score
+
+    return float(silhouette_score(Z, KMeans(count, n_init=3, random_state=0).fit_predict(Z)))

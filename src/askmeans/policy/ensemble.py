@@ -7,19 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from askmeans.policy.models.closed_form import (
+from askmeans.policy.models.fcm import (
     ClosedForm,
-    in_metric,
-    local,
-    local_centers,
-    named,
-    scaled,
+    fcm,
+    fcm_learned_scale,
+    seeded_centers,
+    seeded_fcm,
 )
-from askmeans.policy.models.discriminant import discriminant, learn_discriminant
 from askmeans.policy.models.forest import forest
-from askmeans.policy.models.graph import Graph, spread
-from askmeans.policy.models.kernel import ridge, smooth
-from askmeans.policy.models.logistic import learn_logistic, logistic
+from askmeans.policy.models.gaussian_process import Graph, gp_graph, gp_rbf, ridge
+from askmeans.policy.models.linear import lda, learn_lda, learn_logistic, logistic
+from askmeans.policy.models.median_row import median_row
 from askmeans.policy.models.mixture import mixture
 from askmeans.policy.models.training import (
     MANY,
@@ -29,7 +27,6 @@ from askmeans.policy.models.training import (
     WithEmpty,
     with_empty,
 )
-from askmeans.policy.models.typical import typical
 from askmeans.policy.pool import Pool
 
 __all__ = ["Ensemble", "one_thread"]
@@ -37,12 +34,14 @@ __all__ = ["Ensemble", "one_thread"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-FEW, _SOME = 3, 5  # answers from which on models learn, and those with more to learn
+# Answers from which on models learn, and those with more parameters: fewer leave some fold without
+# any answer of another cluster.
+FEW, _SOME = 3, 5
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Knows the thread pools of the libraries in use; looking for them takes a while."""
+    """The thread pools of the libraries in use; looking for them takes a while."""
     return ThreadpoolController()
 
 
@@ -60,8 +59,8 @@ class Ensemble:
     pool : Pool
         The items to learn from.
     clusters : ndarray of int, or None
-        Which clusters the pool's are, where some that there are have no members: models know
-        nothing of these, so that what they expect is the same without them.
+        Which clusters the pool's are, where some have no members: models learn nothing of these,
+        so that an empty group changes nothing.
     """
 
     def __init__(self, pool: Pool, clusters: Rows | None = None) -> None:
@@ -73,13 +72,13 @@ class Ensemble:
         """The pool's graph of neighbours."""
         return Graph(self.pool)
 
-    def free_memberships(self, n_clusters: int) -> Floats:
+    def unsupervised_memberships(self, n_clusters: int) -> Floats:
         """Those of the pool by the fit without questions."""
-        free = self.pool.free_memberships
-        return free if self.clusters is None else with_empty(free, self.clusters, n_clusters)
+        U = self.pool.unsupervised_memberships
+        return U if self.clusters is None else with_empty(U, self.clusters, n_clusters)
 
     def sketch(self, training: Training) -> list[Floats]:
-        """Memberships of the pool by quick models, to fill in rows that are told in part."""
+        """Memberships of the pool by quick models, to fill in rows with some answers."""
         if self.clusters is not None:
             sketches = self._sketch(training.among(self.clusters))
             return [with_empty(U, self.clusters, training.Y.shape[1]) for U in sketches]
@@ -112,33 +111,28 @@ class Ensemble:
         """The same of the pool's clusters."""
         pool = self.pool
         learnt = [
-            learn_discriminant(pool, training).of(pool.Z),
+            learn_lda(pool, training).of(pool.Z),
             learn_logistic(pool, training, looseness=1.0).of(pool.Z),
-            spread(pool, training, self.graph).pool,
+            gp_graph(pool, training, self.graph).pool,
         ]
-        optimum = ClosedForm.of(local_centers(pool, training))
+        optimum = ClosedForm.of(seeded_centers(pool, training))
         return [np.asarray(np.mean(learnt, axis=0)), optimum(pool.X)]
 
     def _learn(self, training: Training) -> list[Fitted]:
         """The same of the pool's clusters."""
         pool, count = self.pool, len(training.rows)
-        fitted = [named(pool, training), local(pool, training)]
-        if pool.free_scaled is not None:
-            fitted.append(scaled(pool, training, pool.free_scaled))
+        fitted = [fcm(pool, training), seeded_fcm(pool, training)]
         if count >= FEW and len(pool) > FEW:
             fitted += [
-                discriminant(pool, training),
-                smooth(pool, training),
-                spread(pool, training, self.graph),
-            ]
+                lda(pool, training), gp_rbf(pool, training), gp_graph(pool, training, self.graph)
+            ]  # fmt: skip
         if count >= _SOME:
-            fitted += [logistic(pool, training, looseness=30.0), mixture(pool, training)]
+            fitted += [logistic(pool, training), mixture(pool, training)]
         if count >= MANY:
             fitted.append(forest(pool, training))
-        if count >= MANY and not training.is_hard:
-            fitted += [
-                in_metric(pool, training),
-                ridge(pool, training),
-                typical(pool, training),
-            ]
+            if not training.is_hard:
+                fitted += [
+                    fcm_learned_scale(pool, training), ridge(pool, training),
+                    median_row(pool, training),
+                ]  # fmt: skip
         return fitted

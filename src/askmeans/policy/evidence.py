@@ -1,4 +1,4 @@
-"""What answers say of memberships: one row per item that was asked about."""
+"""Evidence on memberships: one row per item with answers, whoever gave them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -12,40 +12,39 @@ from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined
 from askmeans.policy.scales import IDENTITY
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-__all__ = ["ANSWERS_A_WHOLE_ROW", "NOTHING", "WHOLE_ROWS", "Told", "told_by"]
+__all__ = ["ANSWERS_A_WHOLE_ROW", "NOTHING", "WHOLE_ROWS", "Evidence", "evidence_of"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-WHOLE_ROWS = 3  # whole rows to begin with
-ANSWERS_A_WHOLE_ROW = 25  # answers after which another row is asked as a whole
+# Complete rows show an annotator's scale: three to begin with, the fewest that a scale is fitted to
+# (`scales.FEWEST`), and another after every 25 answers (docs/questions.md quotes the price).
+WHOLE_ROWS, ANSWERS_A_WHOLE_ROW = 3, 25
 _POINTS = 101  # of the finest scale that people answer on: percent
 _EXACTLY = 1e-6  # by how much rows of a program miss one, in single precision, too
-_AT_END = 0.02  # as near as that to 0 or 1 an answer is at the end of the scale
+_AT_END = 0.02  # two points of that scale: as near to 0 or 1 an answer is at the end
 _CHEAP = 2  # questions that an answer that was cut off is worth
-# Of the answers that whole rows may cost more at once: up to 40 questions the error is 1.2 % lower
-# than with .2, and with .05 alike (26 targets of benchmarks/questions.py, 8 seeds).
+# The share of the answers that complete rows may cost at once: up to 40 questions the error is
+# 1.2 % lower than with .2, and with .05 alike (26 targets of benchmarks/questions.py, 8 seeds).
 _SHARE = 0.1
-
-_AGREE = 3.5  # standard deviations by which answers differ that are alike
-
-_CONTESTED = 0.5  # of a share, by which answers to the same entry differ
-
-NOTHING = 0.05  # a row of which no more was told says that the item is in none of these
+_AGREE = 3.5  # robust standard deviations: 1 of 2,000 normal errors is larger
+_CONTESTED = 0.5  # a difference that may change the strongest cluster of a row of two
+NOTHING = 0.05  # what rounding to twentieths hides: a row with no more is in none of the clusters
+SEVERAL = 2  # items that belong to none of the clusters; a single one may be a slip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class Evidence:
     """Items in the order they were first asked about, and what is known of their memberships.
 
-    `values` are means of single answers, NaN where nothing is known; `asked` says which entries
-    somebody was asked for; `place`, `cluster` and `value` are the single answers, on one scale;
-    of the places in `cut_off` an answer was at the end of a crooked scale, and may be more.
+    `values` are means of single answers, NaN where nothing is known; `queried` marks the entries
+    that were asked for; `place`, `cluster` and `value` are the single answers, on one scale; in
+    the rows `cut_off` an answer was at the end of a distorted scale, and may be more.
     """
 
     items: Rows
     values: Floats
-    asked: NDArray[np.bool_]
+    queried: NDArray[np.bool_]
     times: Rows  # how often each entry was asked for
     place: Rows
     cluster: Rows
@@ -55,9 +54,8 @@ class Told:
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
-        """Of which items anybody could say anything."""
-        known: NDArray[np.bool_] = (~np.isnan(self.values)).sum(axis=1) > 0
-        return known
+        """Which items have any answer but "cannot say"."""
+        return np.asarray((~np.isnan(self.values)).any(axis=1))
 
     @property
     def left(self) -> Floats:
@@ -68,103 +66,119 @@ class Told:
 
     @property
     def unassigned(self) -> NDArray[np.bool_]:
-        """Which items belong to none of the clusters: told of each, half at most."""
-        whole = (~np.isnan(self.values)).all(axis=1)
-        found: NDArray[np.bool_] = whole & (np.nansum(self.values, axis=1) < 0.5)
-        return found
+        """Which items belong to none of the clusters: every entry is known, the sum below half."""
+        return np.asarray(self._is_complete & (np.nansum(self.values, axis=1) < 0.5))
+
+    @property
+    def has_unassigned(self) -> bool:
+        """Whether enough items belong to none of the clusters to learn what these are like."""
+        return int(self.unassigned.sum()) >= SEVERAL
+
+    @property
+    def _is_complete(self) -> NDArray[np.bool_]:
+        """Of which items every entry is known."""
+        return np.asarray((~np.isnan(self.values)).all(axis=1))
+
+    def with_unassigned_column(self) -> "Evidence":
+        """The same with a column for "none of these", which no question is about."""
+        n = len(self.items)
+        rest = np.where(self.unassigned, 1.0 - np.nansum(self.values, axis=1), 0.0)
+        column = np.where(self._is_complete, rest, np.nan)[:, None]
+        return replace(
+            self,
+            values=np.hstack([self.values, column]),
+            queried=np.hstack([self.queried, np.ones((n, 1), dtype=bool)]),
+            times=np.hstack([self.times, np.zeros((n, 1), dtype=np.intp)]),
+        )
 
     @property
     def all_but_one(self) -> NDArray[np.bool_]:
-        """Which items were told to be in none of the clusters but one that nobody spoke of."""
+        """Which items are in none of the clusters but one, which has no answer."""
         one_left = np.isnan(self.values).sum(axis=1) == 1
         nothing = np.nansum(self.values, axis=1) <= NOTHING
-        found: NDArray[np.bool_] = one_left & nothing & (self.values.shape[1] > 1)
-        return found
+        return np.asarray(one_left & nothing & (self.values.shape[1] > 1))
 
     @property
     def nowhere(self) -> float:
-        """How likely an item is in no cluster: as often as those told of are (Jeffreys)."""
-        known = (np.nansum(self.values, axis=1) > NOTHING) | ~np.isnan(self.values).any(axis=1)
+        """The probability that an item is in no cluster: Jeffreys' estimate from the known ones."""
+        known = (np.nansum(self.values, axis=1) > NOTHING) | self._is_complete
         return float((self.unassigned.sum() + 0.5) / (known.sum() + 1.0))
 
     @property
     def to_check(self) -> NDArray[np.bool_]:
-        """Which of those that are told of all but one cluster to ask about that one, too.
+        """Which of those with answers to all but one cluster to ask about that one, too.
 
-        So many that less than one of the others is in no cluster, as far as those checked tell.
+        So many that less than one of the others is expected to be in no cluster.
         """
         waiting = self.all_but_one
-        wrong = (self.unassigned.sum() + 0.5) / (self.asked.all(axis=1).sum() + 1.0)
-        enough: NDArray[np.bool_] = np.cumsum(waiting) <= waiting.sum() - int(1.0 / wrong)
-        return waiting & enough
+        wrong = (self.unassigned.sum() + 0.5) / (self.queried.all(axis=1).sum() + 1.0)
+        return np.asarray(waiting & (np.cumsum(waiting) <= waiting.sum() - int(1.0 / wrong)))
 
     @property
-    def to_make_whole(self) -> NDArray[np.bool_]:
-        """Which rows to ask every entry of, because only their sums tell of a crooked scale.
+    def to_complete(self) -> NDArray[np.bool_]:
+        """Which rows to ask every entry of, because only their sums show a distorted scale.
 
-        A few, and more as time goes by where people answer; none while answers reach both ends of
-        the scale. Then those of which an answer was cut off.
+        A few, and more in time where people answer; none while answers reach both ends of the
+        scale. Then those of which an answer was cut off.
         """
-        found = np.zeros(len(self.items), dtype=bool)
+        chosen = np.zeros(len(self.items), dtype=bool)
         lately = self.value[-ANSWERS_A_WHOLE_ROW:]
         n_ends = min((lately < _AT_END).sum(), (lately > 1.0 - _AT_END).sum())
-        missing: Rows = (~self.asked).sum(axis=1)
-        whole: NDArray[np.bool_] = missing == 0
+        missing: Rows = (~self.queried).sum(axis=1)
+        complete: NDArray[np.bool_] = missing == 0
         enough = WHOLE_ROWS + len(self.value) // ANSWERS_A_WHOLE_ROW
         if self.is_exact:  # of two clusters rows sum to one on a compressed scale, too
             enough = WHOLE_ROWS if self.values.shape[1] == 2 else 1
-        wanted = enough - int(whole.sum())
+        wanted = enough - int(complete.sum())
         if self.values.shape[1] == 1:
-            return found
-        found[self.cut_off] = (missing[self.cut_off] <= _CHEAP) & ~whole[self.cut_off]
+            return chosen
+        chosen[self.cut_off] = (missing[self.cut_off] <= _CHEAP) & ~complete[self.cut_off]
         if n_ends >= 2 or wanted <= 0:
-            return found
-        rows = np.flatnonzero(self.is_known & ~whole & ~self.all_but_one)
-        # What was told of these is hardly cut off.
+            return chosen
+        rows = np.flatnonzero(self.is_known & ~complete & ~self.all_but_one)
+        # Answers near the middle are hardly cut off.
         middle = np.abs(np.nanmax(self.values[rows], axis=1) - 0.5)
         rows = rows[np.lexsort((middle, missing[rows]))][:wanted]
-        found[rows[np.cumsum(missing[rows]) <= _SHARE * len(self.value)]] = True
-        return found
+        chosen[rows[np.cumsum(missing[rows]) <= _SHARE * len(self.value)]] = True
+        return chosen
 
     @property
     def is_exact(self) -> bool:
         """Whether a program answers: rows sum to one by more digits than any scale of people has.
 
-        Nobody else may answer, on no other scale, and every entry of these rows was told.
+        It is the only annotator, on the scale as it is, and has answered these rows completely.
         """
-        whole = np.asarray(np.isfinite(self._ranges()).all(axis=1))
+        complete = np.asarray(np.isfinite(self._ranges()).all(axis=1))
         steps = np.arange(1, _POINTS)
-        value = self.value[whole[self.place]][:, None]
+        value = self.value[complete[self.place]][:, None]
         fine = (np.abs(value - np.round(value * steps) / steps) > _EXACTLY).all(axis=1).any()
-        off = np.abs(self.values[whole].sum(axis=1) - 1.0)
+        off = np.abs(self.values[complete].sum(axis=1) - 1.0)
         straight = [annotator.scale == IDENTITY for annotator in self.annotators.values()]
         return straight == [True] and bool(fine) and bool((off <= _EXACTLY).all())
 
     @property
     def differ(self) -> bool:
-        """Whether a question that was asked again was answered otherwise."""
+        """Whether a question that was asked again has another answer."""
         return bool((self._ranges() > ROUNDING).any())
 
     @property
     def is_contested(self) -> NDArray[np.bool_]:
-        """Of which items answers differ by so much that their strongest cluster may be another."""
+        """Of which items answers differ so much that the strongest cluster is in question."""
         return np.asarray((self._ranges() > _CONTESTED).any(axis=1))
 
     def confirmed(self, noise: float) -> NDArray[np.bool_]:
-        """Which entries were answered again alike, but for so much noise: these are no slips."""
+        """Which entries have several answers that agree within the noise: these are no slips."""
         counts = np.zeros(self.values.shape)
         np.add.at(counts, (self.place, self.cluster), 1.0)
-        found: NDArray[np.bool_] = (counts > 1.0) & (self._ranges() <= _AGREE * noise + ROUNDING)
-        return found
+        return np.asarray((counts > 1.0) & (self._ranges() <= _AGREE * noise + ROUNDING))
 
     def _ranges(self) -> Floats:
-        """How far the answers to each entry are from each other; -inf where there are none."""
+        """The range of the answers to each entry; -inf where there are none."""
         low = np.full(self.values.shape, np.inf)
         high = -low
         np.minimum.at(low, (self.place, self.cluster), self.value)
         np.maximum.at(high, (self.place, self.cluster), self.value)
-        ranges: Floats = high - low
-        return ranges
+        return np.asarray(high - low)
 
     def spread(self) -> tuple[float, float]:
         """Variance of single answers to the same question; its degrees of freedom."""
@@ -177,10 +191,10 @@ class Told:
         return max(within, 0.0) / max(free, 1.0), free
 
 
-def told_by(answers: Answers, n_clusters: int) -> Told:
-    """What answers to membership and group questions say, together, on one scale."""
+def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
+    """The evidence of all answers to membership and group questions, on one scale."""
     items, clusters, values, names, times = [], [], [], [], []
-    spoken: Counter[tuple[str, str]] = Counter()
+    n_by_annotator: Counter[tuple[str, str]] = Counter()
     for batch in answers.batches:
         queries = batch.queries
         if isinstance(queries, MembershipQueries):
@@ -197,8 +211,8 @@ def told_by(answers: Answers, n_clusters: int) -> Told:
         for row in range(len(queries)):
             who = batch.who(row), queries.kind
             names += [who] * width
-            times += [float(spoken[who])] * width
-            spoken[who] += 1
+            times += [float(n_by_annotator[who])] * width
+            n_by_annotator[who] += 1
     item = np.concatenate(items or [np.empty(0, dtype=np.int64)])
     cluster = np.concatenate(clusters or [np.empty(0, dtype=np.int64)]).astype(np.intp)
     value = np.concatenate(values or [np.empty(0)])
@@ -208,27 +222,27 @@ def told_by(answers: Answers, n_clusters: int) -> Told:
     rank[order] = np.arange(len(order))
     place = rank[place]
     shape = (len(unique), n_clusters)
-    asked = np.zeros(shape, dtype=np.intp)
-    np.add.at(asked, (place, cluster), 1)
-    said = ~np.isnan(value)
-    number = {who: i for i, who in enumerate(spoken)}
+    queried = np.zeros(shape, dtype=np.intp)
+    np.add.at(queried, (place, cluster), 1)
+    answered = ~np.isnan(value)
+    number = {who: i for i, who in enumerate(n_by_annotator)}
     opinions = Opinions(
-        place=place[said],
-        cluster=cluster[said],
-        value=value[said],
-        who=np.array([number[who] for who in names], dtype=np.intp)[said],
-        times=np.array(times)[said],
-        names=tuple(name for name, _ in spoken),
+        place=place[answered],
+        cluster=cluster[answered],
+        value=value[answered],
+        who=np.array([number[who] for who in names], dtype=np.intp)[answered],
+        times=np.array(times)[answered],
+        names=tuple(name for name, _ in n_by_annotator),
         shape=shape,
     )
     value, cut_off, scales = calibrated(opinions)
     opinions = replace(opinions, value=value)
     means, weight = combined(opinions)
-    return Told(
+    return Evidence(
         items=unique[order].astype(np.intp),
         values=_completed(means),
-        asked=asked > 0,
-        times=asked,
+        queried=queried > 0,
+        times=queried,
         place=opinions.place,
         cluster=opinions.cluster,
         value=value,
@@ -241,9 +255,9 @@ def _completed(values: Floats) -> Floats:
     """Rows with the entry that follows from the others, which sum to one with it."""
     if values.shape[1] == 1:
         return values
-    # Who was told to be in none of the others may be in none at all: there nothing follows.
-    told_enough = np.nansum(values, axis=1) > NOTHING
-    rows = np.flatnonzero(told_enough & (np.isnan(values).sum(axis=1) == 1))
+    # An item that is in none of the others may be in none at all: there nothing follows.
+    informative = np.nansum(values, axis=1) > NOTHING
+    rows = np.flatnonzero(informative & (np.isnan(values).sum(axis=1) == 1))
     missing = np.isnan(values[rows]).argmax(axis=1)
     rest = 1.0 - np.nansum(values[rows], axis=1)
     # What rounding leaves is nothing: a cluster must not be made of it.

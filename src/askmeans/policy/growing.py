@@ -1,32 +1,39 @@
 """A number of clusters that follows from the answers: it starts small and grows by evidence.
 
-Whenever enough items belong to none of the clusters there is one more, and these items are asked
-about again. How many there are follows from the answers alone: from how many groups their rows
-have, and from what the policy for so many suggests.
+Rules of this file:
+- Whenever enough items belong to none of the clusters there is one more. The number follows from
+  the answers alone: from how many groups their rows have, and from what the policy suggests.
+- A row is silent about groups that came later, unless it sums to one: then nothing is left.
+- Items that were in none of the groups, when there were fewer, are asked about again, as a repeat
+  of the question; the new answer replaces the old.
 """
 
-from collections.abc import Callable, Set
+import math
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
-from askmeans.policy.regrouped import filled, renumbered, to_ask_again, without_replaced
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.queries import ME, Answers, GroupQueries, Question
+from askmeans.queries import ME, Answer, Answers, GroupQueries, Question
+from askmeans.queries.values import Row
 from askmeans.results import Clustering
 
-__all__ = ["GrowingPolicy"]
+__all__ = ["GrowingPolicy", "filled", "renumbered", "to_ask_again", "without_replaced"]
+
+_WHOLE = 1.0 - 1e-6  # shares that sum to one
+_UNASSIGNED = 0.5  # a row with less is in none of the groups, as in `askmeans.policy.evidence`
 
 
 class GrowingPolicy:
-    """Proposes what the policy for so many clusters does, as many as the answers speak of.
+    """Proposes what the policy for so many clusters does, as many as the answers suggest.
 
     Parameters
     ----------
     make_policy : callable
         Makes the policy for a number of clusters; it asks for groups.
     n_clusters : int
-        How many clusters there are to begin with.
+        The number of clusters to begin with.
     most : int
-        How many there may be.
+        The largest number of clusters.
     """
 
     def __init__(
@@ -36,12 +43,12 @@ class GrowingPolicy:
         self._least, self._most = n_clusters, most
         self._policy = make_policy(n_clusters)
         self.n_clusters = n_clusters  # there are now
-        self._asked: set[Question] = set()
+        self._answered: set[Question] = set()
         self._again: list[Question] = []
 
     def learn(self, answers: Answers) -> None:
-        """Take note of all answers that stand, and grow by one cluster where they speak of more."""
-        self._asked = {q for batch in answers.batches for q in batch.queries.questions()}
+        """Take note of all answers that stand; one cluster more where they suggest more."""
+        self._answered = {q for batch in answers.batches for q in batch.queries.questions()}
         widths = [b.queries.n_clusters for b in answers.batches
                   if isinstance(b.queries, GroupQueries)]  # fmt: skip
         self._teach(max([self._least, *widths]), answers)
@@ -52,7 +59,7 @@ class GrowingPolicy:
         self, n: int, pending: Set[Question] = frozenset(), annotator: str = ME
     ) -> list[Question]:
         """What is to be asked again, then the n best questions of the policy."""
-        first = [q for q in self._again if q not in pending and q not in self._asked][:n]
+        first = [q for q in self._again if q not in pending and q not in self._answered][:n]
         more = self._policy.propose(n - len(first), pending, annotator) if len(first) < n else []
         return [*first, *more]
 
@@ -78,19 +85,78 @@ class GrowingPolicy:
     @property
     def _open(self) -> list[Question]:
         """What is to be asked again, and was not."""
-        return [question for question in self._again if question not in self._asked]
+        return [question for question in self._again if question not in self._answered]
 
     def _teach(self, n_clusters: int, answers: Answers) -> None:
         """Let the policy for so many clusters learn."""
         if n_clusters != self.n_clusters:
             self._policy = self._make_policy(n_clusters)
             self.n_clusters = n_clusters
-        told = [
+        widened = without_replaced(
             replace(answer, value=filled(answer.value, n_clusters))
             if isinstance(answer.value, tuple)
             else answer
             for answer in answers
-        ]
-        told = without_replaced(told)
-        self._again = to_ask_again(told)
-        self._policy.learn(Answers.of(renumbered(told), n_clusters))
+        )
+        self._again = to_ask_again(widened)
+        self._policy.learn(Answers.of(renumbered(widened), n_clusters))
+
+
+def filled(row: Row, n_clusters: int) -> Row:
+    """A row with a place for every group: 0 or NaN for those that came later."""
+    rest = 0.0 if math.fsum(row) >= _WHOLE else math.nan
+    return row + (rest,) * (n_clusters - len(row))
+
+
+def without_replaced(answers: Iterable[Answer]) -> list[Answer]:
+    """Answers without those that left an item in no group, and were asked for again since."""
+    listed = list(answers)
+    last: dict[tuple[int, ...], int] = {}
+    for answer in listed:
+        if isinstance(answer.value, tuple) and not all(map(math.isnan, answer.value)):
+            last[answer.items] = max(last.get(answer.items, 0), answer.repeat)
+    return [
+        answer
+        for answer in listed
+        if not (_is_open(answer) and last.get(answer.items, 0) > answer.repeat)
+    ]
+
+
+def to_ask_again(answers: Iterable[Answer]) -> list[Question]:
+    """Questions about items that were in none of the groups before there were others."""
+    last: dict[tuple[int, ...], Answer] = {}
+    for answer in answers:
+        if answer.kind == "group":
+            known = last.get(answer.items)
+            if known is None or answer.repeat >= known.repeat:
+                last[answer.items] = answer
+    return [
+        Question("group", items, None, answer.repeat + 1)
+        for items, answer in last.items()
+        if _is_open(answer)
+    ]
+
+
+def renumbered(answers: Iterable[Answer]) -> list[Answer]:
+    """Answers with repeats counted among those kept: a repeat stands for what it replaced."""
+    listed = list(answers)
+    kept: dict[tuple[int, ...], set[int]] = {}
+    for answer in listed:
+        if answer.kind == "group":
+            kept.setdefault(answer.items, set()).add(answer.repeat)
+    places = {items: sorted(repeats) for items, repeats in kept.items()}
+    return [
+        replace(answer, repeat=places[answer.items].index(answer.repeat))
+        if answer.kind == "group" and answer.repeat
+        else answer
+        for answer in listed
+    ]
+
+
+def _is_open(answer: Answer) -> bool:
+    """Whether a row leaves an item in none of the groups, and is silent about another."""
+    if not isinstance(answer.value, tuple):
+        return False
+    n_silent = sum(map(math.isnan, answer.value))
+    total = math.fsum(share for share in answer.value if not math.isnan(share))
+    return 0 < n_silent < len(answer.value) and total < _UNASSIGNED

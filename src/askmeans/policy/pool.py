@@ -1,5 +1,7 @@
 """The items that models learn from: all of them, or a random part of many."""
 
+import heapq
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -14,7 +16,7 @@ from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
 
-__all__ = ["Pool", "Standard", "quadratic", "quick_distances"]
+__all__ = ["Pool", "Standard", "Strata", "quadratic", "quick_distances"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -25,6 +27,8 @@ _WIDEST = 16  # principal axes that mixtures and graphs look along
 _WIDE = 96  # features above which the unsupervised fit starts along so many principal axes
 _SEVERAL = 5  # features from which on it shows that none is correlated with another
 _LESS_THAN_CHANCE = 0.5  # of the mean squared correlation of independent features, 1 / n
+_ROWS = 64  # of a matrix of distances, that are quicker to go through than all at once
+_TWINS = 1e-3  # of the mean distance: differences by rounding in single precision
 _FEW = 1000  # items that cross-validation iterates over: what it compares is worse for all alike
 
 
@@ -105,8 +109,8 @@ def _are_principal(X: Floats, spread: Floats) -> bool:
     if d < _SEVERAL or n < d:
         return False
     correlations = np.asarray(np.corrcoef(X[:, there], rowvar=False))
-    apart = float(np.mean(correlations[~np.eye(d, dtype=bool)] ** 2))
-    return apart < _LESS_THAN_CHANCE / n
+    off_diagonal = float(np.mean(correlations[~np.eye(d, dtype=bool)] ** 2))
+    return off_diagonal < _LESS_THAN_CHANCE / n
 
 
 class Pool:
@@ -159,45 +163,31 @@ class Pool:
         return Narrow.of(self.X)
 
     @cached_property
-    def free(self) -> tuple[Floats, float]:
+    def unsupervised_fit(self) -> tuple[Floats, float]:
         """Centres and fuzzifier of the fit without questions."""
-        found = self._fit(self.X)
+        fit = self._fit(self.X)
         if len(self) == self.items.n:
-            return found.centers, found.fuzzifier
-        return self.items.refine_centers(found.centers, found.fuzzifier), found.fuzzifier
+            return fit.centers, fit.fuzzifier
+        return self.items.refine_centers(fit.centers, fit.fuzzifier), fit.fuzzifier
 
     @cached_property
-    def free_scaled(self) -> tuple[Floats, float] | None:
-        """The same in the common scale; None where the items are in it already."""
-        if float(self.scaled.spread.max()) < 1.1 * float(self.scaled.spread.min()):
-            return None
-        found = self._fit(self.Z)
-        return found.centers, found.fuzzifier
-
-    @cached_property
-    def free_distances(self) -> Floats:
+    def unsupervised_distances(self) -> Floats:
         """Squared distances of the pool to the centres of the fit without questions."""
         middle = self.narrow.middle
-        return quick_distances(self.X - middle, self.free[0] - middle)
+        return quick_distances(self.X - middle, self.unsupervised_fit[0] - middle)
 
     @cached_property
-    def free_scaled_distances(self) -> Floats:
-        """The same in the common scale."""
-        assert self.free_scaled is not None
-        return quick_distances(self.Z, self.free_scaled[0])
-
-    @cached_property
-    def free_memberships(self) -> Floats:
+    def unsupervised_memberships(self) -> Floats:
         """Memberships of the pool by the fit without questions."""
-        return memberships_from_distances(self.free_distances, self.free[1])
+        return memberships_from_distances(self.unsupervised_distances, self.unsupervised_fit[1])
 
     @cached_property
     def typical(self) -> list[int]:
         """The item that stands for each cluster of that fit, the largest cluster first."""
-        U = without_last_bits(self.free_memberships)
+        U = without_last_bits(self.unsupervised_memberships)
         if self.items.blank:
             U[np.isin(self.rows, list(self.items.blank))] = -1.0
-        sizes = without_last_bits(self.free_memberships.sum(axis=0))
+        sizes = without_last_bits(self.unsupervised_memberships.sum(axis=0))
         first = U.argmax(axis=0)[np.argsort(-sizes, kind="stable")]
         return list(dict.fromkeys(first.tolist()))
 
@@ -211,25 +201,78 @@ class Pool:
         if X.shape[1] > _WIDE:
             axes = principal_axes(X - middle, _WIDE)
             near = self._fit((X - middle) @ axes, wide=True)
-            found = lloyd.fit(
+            fit = lloyd.fit(
                 X, self.n_clusters, fuzzifier=near.fuzzifier, init=near.centers @ axes.T + middle,
                 n_init=1, max_iter=20, tol=1e-4, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
-            if not found.merged:
-                return found
+            if not fit.merged:
+                return fit
         tries: list[float | Literal["auto"]] = ["auto"]
         if not wide:  # with many features the usual fuzzifier makes them merge
             tries.insert(0, min(max(self.fuzzifier, 1.05), 2.0))
         for fuzzifier in tries:
-            found = lloyd.fit(
+            fit = lloyd.fit(
                 X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
                 tol=1e-5, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
-            if not found.merged:
+            if not fit.merged:
                 break
-        return found
+        return fit
 
     @cached_property
     def tree(self) -> cKDTree:
         """Neighbours in the common scale, along the principal axes."""
         return cKDTree(self.principal)
+
+
+class Strata:
+    """Every item of the pool belongs to the stratum of the nearest item asked about."""
+
+    def __init__(self, Z: Floats, rng: np.random.Generator) -> None:
+        # The common scale has mean 0, so that little is lost by this form of the distance.
+        Z = Z.astype(np.float32)
+        norms = (Z**2).sum(axis=1)
+        D = Z @ Z.T  # in its place: the largest array there is
+        D *= -2.0
+        D += norms[:, None]
+        D += norms
+        np.fill_diagonal(D, 0.0)
+        self.D = np.sqrt(np.maximum(D, 0.0, out=D), out=D)
+        self.turns = rng.permutation(len(Z)).tolist()
+
+    @cached_property
+    def resolution(self) -> float:
+        """The lower quartile of the distances to the nearest item that differs; 0 if none does."""
+        different = np.where(_TWINS * self.D.mean() < self.D, self.D, np.inf).min(axis=1)
+        nearest = float(np.quantile(different, 0.25, method="lower"))
+        return nearest if np.isfinite(nearest) else 0.0
+
+    def sizes(self, rows: Rows) -> Floats:
+        """How many items are nearest to each of these."""
+        nearest = self.D[:, rows].argmin(axis=1)
+        return np.bincount(nearest, minlength=len(rows)).astype(np.float64)
+
+    def choose(self, covered: Rows, uncertainty: Floats) -> Iterator[int]:
+        """All other items one after the other, each bringing most of what is doubtful nearer.
+
+        The gain of an item only falls while others are chosen, so old gains are upper bounds. Of
+        items with the same gain (twins, or where features have few values) a random one is chosen:
+        the order of a table is often that of its groups.
+        """
+        weight = uncertainty.astype(np.float32)
+        far = self.D[:, covered].min(axis=1) if len(covered) else self.D.max(axis=1)
+        parts = [np.maximum(far - self.D[start : start + _ROWS], 0.0) @ weight
+                 for start in range(0, len(far), _ROWS)]  # fmt: skip
+        gains = without_last_bits(np.concatenate(parts))
+        gains[covered] = -1.0
+        triples = zip(gains.tolist(), self.turns, range(len(gains)), strict=True)
+        heap = [(-gain, turn, item) for gain, turn, item in triples if gain >= 0.0]
+        heapq.heapify(heap)
+        while heap:
+            _, turn, item = heapq.heappop(heap)
+            gain = float(without_last_bits(np.maximum(far - self.D[item], 0.0) @ weight))
+            if heap and heap[0] < (-gain, turn, item):
+                heapq.heappush(heap, (-gain, turn, item))
+                continue
+            yield item
+            far = np.minimum(far, self.D[item])

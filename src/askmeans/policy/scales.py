@@ -1,4 +1,4 @@
-"""The scale of one annotator: what their rows of answers say of offset, gain, power and drift.
+"""The scale of one annotator, from rows of answers: its offset, gain, power and drift.
 
 Rules of this file:
 - An answer is offset + drift * time + gain * membership ** power, cut off at 0 and 1; memberships
@@ -72,12 +72,11 @@ class AnswerScale:
     def misfit(self, values: Floats, times: Floats) -> Floats:
         """By how much each row contradicts the scale: its sum, and what is outside [0, 1]."""
         low, high = self.bounds(values, times)
-        whole = ~np.isnan(values).any(axis=1)
+        complete = ~np.isnan(values).any(axis=1)
         most, least = np.nansum(high, axis=1), np.nansum(low, axis=1)
-        wrong = np.maximum(least - 1.0, 0.0) + np.where(whole, np.maximum(1.0 - most, 0.0), 0.0)
+        wrong = np.maximum(least - 1.0, 0.0) + np.where(complete, np.maximum(1.0 - most, 0.0), 0.0)
         outside = np.nansum(np.maximum(-high, 0.0) + np.maximum(low - 1.0, 0.0), axis=1)
-        found: Floats = np.minimum(self.gain * (wrong + outside), _FAR)
-        return found
+        return np.asarray(np.minimum(self.gain * (wrong + outside), _FAR))
 
 
 IDENTITY = AnswerScale()
@@ -87,36 +86,38 @@ def fit_scale(values: Floats, times: Floats) -> AnswerScale:
     """The scale of rows (n x k, NaN for what was not told) by one annotator."""
     k = values.shape[1]
     # A whole row of (almost) nothing is "none of these", which shows no scale.
-    told = ~(values <= _NOTHING).all(axis=1)
-    values, times = values[told], times[told]
-    whole = ~np.isnan(values).any(axis=1)
-    if k == 1 or whole.sum() < FEWEST:
+    informative = ~(values <= _NOTHING).all(axis=1)
+    values, times = values[informative], times[informative]
+    complete = ~np.isnan(values).any(axis=1)
+    if k == 1 or complete.sum() < FEWEST:
         return IDENTITY
     scale = IDENTITY
     plain = IDENTITY.misfit(values, times)
-    if plain[whole | (plain > 0.0)].mean() > _SMALL and _held_out_is_better(values, times, plain):
+    if plain[complete | (plain > 0.0)].mean() > _SMALL and _held_out_is_better(
+        values, times, plain
+    ):
         scale = _shrunk(_centred(_best(values, times), values, times), values, times)
     return _stretched(scale, values, times) if k == 2 else scale
 
 
 def _held_out_is_better(values: Floats, times: Floats, plain: Floats) -> bool:
     """Whether scales fitted without some rows explain these better than the identity does."""
-    whole = np.flatnonzero(~np.isnan(values).any(axis=1))
+    complete = np.flatnonzero(~np.isnan(values).any(axis=1))
     part = np.arange(len(values)) % 5
-    part[whole] = np.arange(len(whole)) % min(5, len(whole))
+    part[complete] = np.arange(len(complete)) % min(5, len(complete))
     fitted = np.empty_like(plain)
     for fold in range(part.max() + 1):
         out = part == fold
         fitted[out] = _best(values[~out], times[~out]).misfit(values[out], times[out])
     gain = (plain - fitted)[~np.isnan(values).any(axis=1) | (plain > 0.0) | (fitted > 0.0)]
     error = gain.std() / np.sqrt(len(gain))
-    return bool(gain.mean() > 2.0 * error and np.median((plain - fitted)[whole]) > 0.0)
+    return bool(gain.mean() > 2.0 * error and np.median((plain - fitted)[complete]) > 0.0)
 
 
 def _best(values: Floats, times: Floats) -> AnswerScale:
     """The scale that contradicts the rows least; one that has an end where rows have theirs."""
     lowest = np.nanmin(values, axis=1, keepdims=True)
-    n_whole = max(1, int((~np.isnan(values)).all(axis=1).sum()))  # part of a row hardly speaks
+    n_complete = max(1, int((~np.isnan(values)).all(axis=1).sum()))  # part of a row hardly speaks
     noise = _noise(values, times)
 
     def badness(scale: AnswerScale) -> float:
@@ -129,7 +130,7 @@ def _best(values: Floats, times: Floats) -> AnswerScale:
         bonus = _BONUS * sum(share for share in (at_low, at_top) if share >= _PILED)
         odd = (scale.gain != 1.0) + (scale.drift != 0.0) + 2 * (scale.offset < 0.0)
         odd += _ODD_POWER * (scale.power != 1.0)
-        return float(scale.misfit(values, times).sum() / n_whole - bonus + _ODD * odd)
+        return float(scale.misfit(values, times).sum() / n_complete - bonus + _ODD * odd)
 
     # The identity first, and the first of equals.
     return min([IDENTITY, *_candidates(values, times, noise)], key=badness)
@@ -142,8 +143,8 @@ def _noise(values: Floats, times: Floats) -> float:
         return 0.0
     sums, when = values[inside].sum(axis=1), times[inside].mean(axis=1)
     start, slope = _lines(when, sums)[-1]
-    apart = np.median(np.abs(sums - start - slope * when))
-    return float(apart / 0.6745 / np.sqrt(values.shape[1]))  # of normal errors, robustly
+    far_apart = np.median(np.abs(sums - start - slope * when))
+    return float(far_apart / 0.6745 / np.sqrt(values.shape[1]))  # of normal errors, robustly
 
 
 def _too_low(noise: float, k: int) -> float:
@@ -154,8 +155,8 @@ def _too_low(noise: float, k: int) -> float:
 def _candidates(values: Floats, times: Floats, noise: float) -> Iterator[AnswerScale]:
     """Scales through some of the rows: by their sums, by their lowest answers."""
     k = values.shape[1]
-    whole = ~np.isnan(values).any(axis=1)
-    inside = whole & ((values > _END) & (values < 1.0 - _END)).all(axis=1)
+    complete = ~np.isnan(values).any(axis=1)
+    inside = complete & ((values > _END) & (values < 1.0 - _END)).all(axis=1)
     sums, when = values.sum(axis=1), times.mean(axis=1)
     lines: list[tuple[float, float]] = [(0.0, 0.0)]
     if inside.any():
@@ -200,10 +201,10 @@ def _lines(when: Floats, what: Floats) -> list[tuple[float, float]]:
     """A constant and a line through points, by medians (Theil and Sen)."""
     constant = (float(np.median(what)), 0.0)
     i, j = np.triu_indices(len(when), 1)
-    apart = np.abs(when[j] - when[i]) > np.ptp(when) / 4.0
-    if not apart.any():
+    far_apart = np.abs(when[j] - when[i]) > np.ptp(when) / 4.0
+    if not far_apart.any():
         return [constant]
-    slope = float(np.median(((what[j] - what[i])[apart]) / (when[j] - when[i])[apart]))
+    slope = float(np.median(((what[j] - what[i])[far_apart]) / (when[j] - when[i])[far_apart]))
     return [constant, (float(np.median(what - slope * when)), slope)]
 
 
@@ -229,9 +230,9 @@ def _centred(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
 
 def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
     """The scale, nearer to the identity the less the rows agree about it."""
-    whole = ~np.isnan(values).any(axis=1)
-    spread = np.median(scale.misfit(values[whole], times[whole])) / 0.6745
-    variance = spread**2 / whole.sum() / values.shape[1]
+    complete = ~np.isnan(values).any(axis=1)
+    spread = np.median(scale.misfit(values[complete], times[complete])) / 0.6745
+    variance = spread**2 / complete.sum() / values.shape[1]
     share = float(_PRIOR**2 / (_PRIOR**2 + variance))
     return AnswerScale(
         offset=share * scale.offset,
@@ -269,6 +270,8 @@ def _likeliest(away: Floats, end: float) -> tuple[float, float]:
     share = np.clip(0.5 + 0.5 * away / end, 1e-6, 1.0 - 1e-6)
     inner = float((np.log(share) + np.log1p(-share)).sum())
     shapes = np.geomspace(0.2, 200.0, 120)
-    found = (shapes - 1.0) * inner - len(away) * (betaln(shapes, shapes) + np.log(2.0 * end))
-    best = int(found.argmax())
-    return float(found[best]), float(shapes[best])
+    log_likelihood = (shapes - 1.0) * inner - len(away) * (
+        betaln(shapes, shapes) + np.log(2.0 * end)
+    )
+    best = int(log_likelihood.argmax())
+    return float(log_likelihood[best]), float(shapes[best])

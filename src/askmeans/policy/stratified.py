@@ -1,65 +1,47 @@
-"""The default policy: items that stand for strata first, then where models disagree.
+"""The default policy: questions about few items, and the memberships of all others from models.
 
 Not in the paper. Rules of this file:
-- An item's most likely cluster is asked first; the rest of its row only while something is left.
 - Models are learnt at milestones: counts of answers, each larger than the one before by a share.
-- Whatever was answered stands in the result, unless answers are noisy: then what the others tell of
-  an item counts, too.
+- Answers stand in the result, unless they are noisy: then the evidence of the others counts, too.
 """
 
+import hashlib
 import math
 import threading
+from collections import Counter
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
-from typing import Literal
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
-from askmeans.fuzzy.arrays import ROUNDING, without_last_bits
 from askmeans.fuzzy.items import ItemSet
+from askmeans.policy.advisers import Advice, advice_in, without_advice
 from askmeans.policy.annotators import drift_notes
-from askmeans.policy.asked import Asked, digest
-from askmeans.policy.belief import ENOUGH, EXACT, Belief, Scale
-from askmeans.policy.elsewhere import is_elsewhere
+from askmeans.policy.belief import ENOUGH, Belief
 from askmeans.policy.ensemble import Ensemble, one_thread
-from askmeans.policy.evidence import NOTHING, Told, told_by
-from askmeans.policy.panel import ModelAnswers, audit_order, panel_of, without_models
-from askmeans.policy.pool import Pool
-from askmeans.policy.strata import Strata
-from askmeans.queries import ME, Answers, Question
+from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
+from askmeans.policy.pool import Pool, Strata
+from askmeans.policy.ranking import Ask, Ranking, Settings, different
+from askmeans.queries import ME, Answers, MembershipQueries, Question
+from askmeans.queries.questions import KINDS
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
-__all__ = ["Ask", "Ranking", "Settings", "StratifiedPolicy"]
+__all__ = ["Ask", "AskedQuestions", "Settings", "StratifiedPolicy", "digest"]
 
-Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Rows = NDArray[np.intp]
+Key = TypeVar("Key")
 
-REST = 0.05  # what is left of a row and not asked about
-GROWTH = 0.35  # questions from one milestone to the next, by those answered before
-_EXPLORE = 0.05  # how evenly doubt is taken to be spread at least, whatever the models say
-_REPEATS = 10  # answers given again, from which on it is known whether they differ
-_DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # usual deviations; askings after which an answer stands
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """All that decides what the policy asks, beside the items and the answers."""
-
-    n_clusters: int
-    fuzzifier: float = 2.0
-    ask: Ask = "membership"
-    precision: float = 0.005
-    target: float | None = None
-    max_items: int | None = 100
-    repeats: int = 1
-    scale: Scale = EXACT
-    seed: int = 0
-    audit: float = 0.0  # share of new items that are random, where language models answer, too
+# Questions from one milestone to the next, by those answered before: the number of fits grows with
+# the logarithm of the answers.
+GROWTH = 0.35
+_KINDS = tuple(KINDS)
 
 
 class StratifiedPolicy:
@@ -70,8 +52,8 @@ class StratifiedPolicy:
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
         self._answers = Answers()  # of people
-        self._models: tuple[ModelAnswers, ...] = ()
-        self._asked = Asked()
+        self._advice: tuple[Advice, ...] = ()
+        self._questions = AskedQuestions()
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: Ranking | None = None
         self._ranked: Answers | None = None  # that the ranking is up to date with
@@ -85,12 +67,11 @@ class StratifiedPolicy:
     def learn(self, answers: Answers) -> None:
         """Take note of all answers that stand; models are learnt when they are needed.
 
-        What language models said counts beside people's answers at every milestone; it is neither
-        counted nor taken for asked.
+        Answers of language models are advice: they count neither as answers nor as questions.
         """
-        self._models = panel_of(answers, self.k)
-        self._answers = without_models(answers)
-        self._asked.update(self._answers)
+        self._advice = advice_in(answers, self.k)
+        self._answers = without_advice(answers)
+        self._questions.update(self._answers)
 
     @property
     def audit(self) -> float:
@@ -119,25 +100,25 @@ class StratifiedPolicy:
         self,
         n: int,
         pending: Set[Question] = frozenset(),
-        annotator: str = ME,  # noqa: ARG002 - everybody is asked alike
+        annotator: str = ME,  # noqa: ARG002 - the same for all annotators
     ) -> list[Question]:
         """The n best questions that are neither answered nor pending.
 
-        Items that somebody is being asked about come last. While another thread learns models, the
-        ranking of the last milestone serves.
+        Items of pending questions come last. While another thread learns models, the ranking of
+        the last milestone serves.
         """
-        ranking, asked = self._current(), self._asked
+        ranking, known = self._current(), self._questions
         busy = {ranking.subject(question) for question in pending}
-        free = (q for q in ranking if q not in asked and ranking.subject(q) not in busy)
-        found = dict.fromkeys(islice(_different(free), n))
-        if len(found) < n and busy:
-            left = (q for q in ranking if q not in asked and q not in pending and q not in found)
-            found |= dict.fromkeys(islice(_different(left), n - len(found)))
-        return list(found)
+        free = (q for q in ranking if q not in known and ranking.subject(q) not in busy)
+        chosen = dict.fromkeys(islice(different(free), n))
+        if len(chosen) < n and busy:
+            left = (q for q in ranking if q not in known and q not in pending and q not in chosen)
+            chosen |= dict.fromkeys(islice(different(left), n - len(chosen)))
+        return list(chosen)
 
     @property
     def settled(self) -> bool:
-        """Whether the estimate is small enough, or as many items were asked about as wanted."""
+        """Whether the estimate is small enough, or enough items have answers."""
         return self.stopped is not None
 
     @property
@@ -152,11 +133,11 @@ class StratifiedPolicy:
     @property
     @default_float_errors()
     def batch_size(self) -> int:
-        """Questions to the next milestone, or to the last item that shall be asked about."""
+        """Questions to the next milestone, or to the last item that is wanted."""
         there = len(self._answers)
         reached = self._milestones(there)[-1]
         gap = reached + self._step(reached) - there
-        new = (question for question in self._current().wanted if question not in self._asked)
+        new = (question for question in self._current().wanted if question not in self._questions)
         return sum(1 for _ in islice(new, gap))
 
     @property
@@ -167,9 +148,9 @@ class StratifiedPolicy:
 
     @property
     def unassigned(self) -> tuple[int, int]:
-        """How many items belong to none of the clusters, and how many were told of, then."""
+        """How many items belong to none of the clusters, and of how many answered ones."""
         belief = self._current().belief
-        return int(belief.elsewhere.sum()), belief.n_told
+        return int(belief.unassigned.sum()), belief.n_answered
 
     @default_float_errors()
     def expected(self, row: int) -> tuple[float, ...] | None:
@@ -178,7 +159,7 @@ class StratifiedPolicy:
         place = np.flatnonzero(belief.pool.rows == row)
         if belief.stack is None or belief.is_naming or not len(place):
             return None
-        return tuple(belief.likely[place[0], : self.k].tolist())
+        return tuple(belief.probabilities[place[0], : self.k].tolist())
 
     @property
     def round(self) -> int:
@@ -193,17 +174,12 @@ class StratifiedPolicy:
         return tuple(self._estimate(answers.first(count)) for count in counts if count)
 
     def _estimate(self, answers: Answers) -> ErrorEstimate:
-        """What these answers tell of the error; learnt once, and apart from what is in use."""
+        """The error by these answers; computed once, and apart from what is in use."""
         key = self._key(answers)
         if key not in self._errors:
             with self._learning:
                 grounds = self._grounds
-                belief = self._beliefs.get(key)
-                if belief is None:
-                    told = told_by(answers, self.k)
-                    belief = Belief(
-                        *self._ground(told), told, self.settings.scale, models=self._models
-                    )
+                belief = self._beliefs.get(key) or self._believed(answers)
                 self._errors[key] = _estimate_of(belief, len(answers))
                 self._grounds = grounds or self._grounds
         return self._errors[key]
@@ -214,24 +190,22 @@ class StratifiedPolicy:
             return self._belief(self._answers)
 
     @default_float_errors()
-    def memberships_without(self, models: Set[str]) -> Floats:
-        """What the result would be without some language models."""
-        told = told_by(self._answers, self.k)
-        others = tuple(model for model in self._models if model.name not in models)
+    def memberships_without(self, advisers: Set[str]) -> Floats:
+        """The result without some advisers."""
+        evidence = evidence_of(self._answers, self.k)
+        others = tuple(advice for advice in self._advice if advice.name not in advisers)
         with self._learning:
-            return (
-                Belief(*self._ground(told), told, self.settings.scale, models=others)
-                .outcome()
-                .memberships
-            )
+            ensemble, strata = self._ground(evidence)
+            belief = Belief(ensemble, strata, evidence, self.settings.scale, advice=others)
+            return belief.outcome().memberships
 
     @default_float_errors()
     def clustering(self) -> Clustering:
         """The best result from all answers."""
         with self._learning:
             belief = self._belief(self._answers)
-        notes = drift_notes(belief.told.annotators) + belief.panel.notes()
-        missing = np.flatnonzero(~belief.seen[: self.k] & (self.k > 1))
+        notes = drift_notes(belief.evidence.annotators) + belief.advisers.notes()
+        missing = np.flatnonzero(~belief.observed[: self.k] & (self.k > 1))
         if len(missing):
             warn(
                 f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
@@ -240,11 +214,11 @@ class StratifiedPolicy:
                 notes,
             )
         if belief.many_unassigned:
-            lost, told = int(belief.elsewhere.sum()), belief.n_told
+            lost = int(belief.unassigned.sum())
             warn(
-                f"{lost} of the {told} items that were asked about belong to none of the {self.k} "
-                f"clusters, so a cluster may be missing. Ask for {belief.suggested_clusters} "
-                "clusters.",
+                f"{lost} of the {belief.n_answered} items that were asked about belong to none of "
+                f"the {self.k} clusters, so a cluster may be missing. Ask for "
+                f"{belief.suggested_clusters} clusters.",
                 MoreClustersWarning,
                 notes,
             )
@@ -267,11 +241,11 @@ class StratifiedPolicy:
         return belief.is_precise(self.settings.precision, self.settings.target)
 
     def _ended(self) -> str | None:
-        """Whether as many items were asked about as wanted: "max_items", or "items" for all."""
-        asked, most = self._asked.n_items, self.settings.max_items
-        if asked >= self.items.n:
+        """Whether enough items have answers: "max_items", or "items" for all."""
+        n_items, most = self._questions.n_items, self.settings.max_items
+        if n_items >= self.items.n:
             return "items"
-        return "max_items" if most is not None and asked >= most else None
+        return "max_items" if most is not None and n_items >= most else None
 
     def _step(self, count: int) -> int:
         """Answers from one milestone to the next; few while clusters have no names."""
@@ -288,11 +262,11 @@ class StratifiedPolicy:
         return reached
 
     def _key(self, answers: Answers) -> bytes:
-        """What tells one belief from another: people's answers, and language models'."""
-        return b"".join([digest(answers), *(model.digest() for model in self._models)])
+        """What a belief follows from: people's answers, and advice."""
+        return b"".join([digest(answers), *(advice.digest() for advice in self._advice)])
 
     def _belief(self, answers: Answers) -> Belief:
-        """What these answers tell; the last belief and that of the ranking are remembered."""
+        """The belief from these answers; the last and that of the ranking are remembered."""
         key = self._key(answers)
         if key not in self._beliefs:
             used = None if self._ranking is None else self._ranking.belief
@@ -302,29 +276,29 @@ class StratifiedPolicy:
 
     def _believed(self, answers: Answers) -> Belief:
         """Learn from these answers."""
-        told = told_by(answers, self.k)
-        ensemble, strata = self._ground(told)
-        return Belief(ensemble, strata, told, self.settings.scale, models=self._models)
+        evidence = evidence_of(answers, self.k)
+        ensemble, strata = self._ground(evidence)
+        return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
-    def _ground(self, told: Told) -> tuple[Ensemble, Strata]:
-        """Models and strata over a pool that has the items asked about."""
+    def _ground(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
+        """Models and strata over a pool that has all items with answers."""
         first = (b"", tuple(range(self.k)))
         if first not in self._grounds:
             self._grounds[first] = self._over(np.empty(0, dtype=np.intp), first[1])
-        also = np.setdiff1d(told.items, self._grounds[first][0].pool.rows)
-        key = (also.tobytes(), self._clusters(told))
+        also = np.setdiff1d(evidence.items, self._grounds[first][0].pool.rows)
+        key = (also.tobytes(), self._clusters(evidence))
         if key not in self._grounds:
             self._grounds = {first: self._grounds[first], key: self._over(also, key[1])}
         return self._grounds[key]
 
-    def _clusters(self, told: Told) -> tuple[int, ...]:
+    def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
         """The clusters that models learn, with that of items in none of the groups.
 
-        All, while some may not have been met yet; then those that anything was said to be in.
+        All, while some may not have been met yet; then those that answers put items in.
         """
-        rest = (self.k,) if is_elsewhere(told) else ()
-        decided = np.nan_to_num(told.values).max(axis=1, initial=0.0) >= 0.5
-        met = np.flatnonzero(np.nansum(told.values, axis=0) > NOTHING)
+        rest = (self.k,) if evidence.has_unassigned else ()
+        decided = np.nan_to_num(evidence.values).max(axis=1, initial=0.0) >= 0.5
+        met = np.flatnonzero(np.nansum(evidence.values, axis=0) > NOTHING)
         if decided.sum() < ENOUGH * self.k or len(met) < 2:
             return (*range(self.k), *rest)
         return (*met.tolist(), *rest)
@@ -413,16 +387,16 @@ class StratifiedPolicy:
             expected_wrong=belief.expected_wrong,
             expected_wrong_band=belief.expected_wrong_band,
             target=belief.wrong_target(self.settings.precision, self.settings.target),
-            annotators={name: one.to_dict() for name, one in belief.told.annotators.items()}
-            | belief.panel.to_dict(),
+            annotators={name: one.to_dict() for name, one in belief.evidence.annotators.items()}
+            | belief.advisers.to_dict(),
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
-            strata=belief.n_told,
-            unassigned=float(belief.elsewhere.sum() / max(belief.n_told, 1)),
+            strata=belief.n_answered,
+            unassigned=float(belief.unassigned.sum() / max(belief.n_answered, 1)),
             suggested_clusters=belief.suggested_clusters,
             noise=noise if noise > 0.0 else None,
             queries_raw={"strata": len(self._answers)},
-            queries_distinct={"strata": len(self._asked)},
+            queries_distinct={"strata": len(self._questions)},
         )
 
 
@@ -435,249 +409,87 @@ def _estimate_of(belief: Belief, n_answers: int) -> ErrorEstimate:
     )  # fmt: skip
 
 
-class Lazy:
-    """A list that is made as far as somebody looks, also in several threads."""
+class AskedQuestions:
+    """The questions of a table of answers; after the same start only the rest is read."""
 
-    def __init__(self, source: Iterator[Question]) -> None:
-        self._source = source
-        self._made: list[Question] = []
-        self._making = threading.Lock()
+    def __init__(self) -> None:
+        self._keys: Integers = np.empty((0, 6), dtype=np.int64)
+        self._listed: list[Question] = []
+        self._times: Counter[Question] = Counter()
+        self._items: Counter[int] = Counter()
 
-    def __iter__(self) -> Iterator[Question]:
-        place = 0
-        while place < len(self._made) or self._reaches(place):
-            yield self._made[place]
-            place += 1
+    def __contains__(self, question: Question) -> bool:
+        return question in self._times
 
-    def _reaches(self, place: int) -> bool:
-        """Whether there are more than so many, of which the next is made."""
-        with self._making:
-            if len(self._made) == place:
-                self._made.extend(islice(self._source, 1))
-            return len(self._made) > place
-
-
-class Ranking:
-    """Every question there is, the best first: those worth asking, then all others."""
-
-    def __init__(self, belief: Belief, settings: Settings) -> None:
-        self.belief = belief
-        self.settings = settings
-        self.k = settings.n_clusters
-        self.wanted = Lazy(self._wanted())
-        self.others = Lazy(self._others())
+    def __len__(self) -> int:
+        return len(self._times)
 
     def __iter__(self) -> Iterator[Question]:
-        yield from self.wanted
-        yield from self.others
+        return iter(self._times)
 
     @property
-    def room(self) -> int | None:
-        """How many new items shall be asked about; None for any number."""
-        most = self.settings.max_items
-        return None if most is None else max(0, most - len(self.belief.asked))
+    def n_items(self) -> int:
+        """How many items there are questions about."""
+        return len(self._items)
 
-    def subject(self, question: Question) -> int:
-        """The item that a question is about."""
-        return question.items[0]
-
-    def _wanted(self) -> Iterator[Question]:
-        """What is open, new items as far as they shall be asked about, and what to ask again."""
-        if self.k == 1:
-            return
-        if self.belief.is_precise(self.settings.precision, self.settings.target):
-            yield from self._open(1.0, 1.0, every=True)  # those that may be in no cluster
-            yield from self._again(doubted=False)
-            return
-        yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
-        yield from self._again(doubted=True)
-        yield from self._noise_checks()
-        room = self.room
-        yield from islice(self._new(), room)
-        if room is None or room >= len(self.belief.pool) - len(self.belief.asked):
-            # No item is left: now every little counts.
-            yield from self._open(ROUNDING, REST, every=True)
-        if room is None:
-            yield from self._outside()
-        yield from self._again(doubted=False)
-
-    def _others(self) -> Iterator[Question]:
-        """Everything else: the other items, the other entries, items outside the pool."""
-        if self.k == 1:
-            return
-        known = set(self.wanted)
-        yield from (question for question in self._new() if question not in known)
-        yield from self._outside()
-        if self.settings.ask == "group":
-            return
-        pool = self.belief.pool
-        order = np.argsort(-self.belief.likely[:, : self.k], axis=1, kind="stable")
-        for column in range(self.k - 1):
-            for place, row in enumerate(pool.rows.tolist()):
-                yield Question("membership", (row,), int(order[place, column]))
-
-    def _outside(self) -> Iterator[Question]:
-        """Items outside the pool, in a random order, with their likeliest cluster."""
-        pool = self.belief.pool
-        rows = np.setdiff1d(np.arange(pool.items.n), pool.rows)
-        for row in np.random.default_rng([self.settings.seed, 1]).permutation(rows):
-            yield self._elsewhere(int(row))
-
-    def _elsewhere(self, row: int) -> Question:
-        """The question about an item outside the pool, with its likeliest cluster."""
-        if self.settings.ask == "group":  # it names none
-            return self._about(row, 0)
-        likely = self.belief.predictor(self.belief.pool.items.take(np.array([row])))[0]
-        return self._about(row, int(without_last_bits(likely).argmax()))
-
-    def _about(self, row: int, cluster: int, repeat: int = 0) -> Question:
-        """The question about an item."""
-        if self.settings.ask == "group":
-            return Question("group", (int(row),), None, repeat)
-        return Question("membership", (int(row),), int(cluster), repeat)
-
-    def _open(self, more: float, most: float, *, every: bool = False) -> Iterator[Question]:
-        """Rows of which something is left: the likeliest cluster not asked about yet.
-
-        With `every` all items are among them that may be in no cluster.
-        """
-        if self.settings.ask == "group":
-            return
-        belief = self.belief
-        whole = belief.told.to_make_whole
-        unknown = ~belief.told.asked & (np.isnan(belief.told.values) | whole[:, None])
-        left, waiting = belief.told.left, belief.told.all_but_one
-        open_ = whole | ((left > more) & (left <= most) & ~waiting)
-        open_ |= waiting if every else belief.told.to_check
-        open_ &= unknown.any(axis=1)
-        likely = np.where(unknown[open_], belief.likely[belief.asked[open_]], -1.0)
-        clusters = without_last_bits(likely).argmax(axis=1)
-        for item, cluster in zip(belief.told.items[open_], clusters, strict=True):
-            yield self._about(item, cluster)
-
-    def _unnamed(self) -> Iterator[Question]:
-        """While a cluster has no name yet: a few items at a time, until their strongest is found.
-
-        One item to the end finds names in half the questions that all items in parallel take.
-        """
-        if self.settings.ask == "group":
-            return
-        belief, told = self.belief, self.belief.told
-        width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
-        unknown = ~told.asked & np.isnan(told.values)
-        left = told.left
-        lost = (left > np.nan_to_num(told.values).max(axis=1, initial=0.0)) & (left > REST)
-        lost &= (~told.all_but_one | told.to_check) & unknown.any(axis=1)
-        places, unknown = belief.asked[lost], unknown[lost]
-        if len(places) < width:
-            new = np.array(list(islice(self._places(), width - len(places))), dtype=np.intp)
-            places = np.concatenate([places, new])
-            fresh = np.arange(belief.k) < self.k  # nobody is asked about what is elsewhere
-            unknown = np.concatenate([unknown, np.repeat(fresh[None], len(new), axis=0)])
-        # A cluster that nobody was found in yet is the likelier.
-        score = np.where(unknown, belief.guess[places] + 0.3 * ~belief.seen, -1.0)
-        order = np.argsort(-without_last_bits(score), axis=1, kind="stable")
-        first = order[:, : min(each, self.k - 1)]
-        for place, clusters, mine in zip(places, first, unknown, strict=True):
-            for cluster in clusters[mine[clusters]]:
-                yield self._about(belief.pool.rows[place], cluster)
-
-    def _new(self) -> Iterator[Question]:
-        """New items, with their likeliest cluster."""
-        best = map(self._likeliest, self._places())
-        share = self.settings.audit if self.belief.panel.models else 0.0
-        if not share:
-            yield from best
-            return
-        audits, count = self._audits(), len(self.belief.asked)
-        while True:  # the share is that of all items asked about, whatever was answered when
-            random = int((count + 1) * share) > int(count * share)
-            found = (next(audits, None) if random else None) or next(best, None)
-            if found is None:
-                return
-            yield found
-            count += 1
-
-    def _likeliest(self, place: int) -> Question:
-        """The question about an item of the pool, with its likeliest cluster."""
-        cluster = int(without_last_bits(self.belief.likely[place, : self.k]).argmax())
-        return self._about(self.belief.pool.rows[place], cluster)
-
-    def _audits(self) -> Iterator[Question]:
-        """Items at random, among those that any model said something of, whatever it said."""
-        pool, asked = self.belief.pool, set(self.belief.told.items.tolist())
-        models = self.belief.panel.models
-        answered = {row for model in models for row in model.answers.items.tolist()}
-        places = {row: place for place, row in enumerate(pool.rows.tolist())}
-        for row in audit_order(pool.items.n, self.settings.seed):
-            if row in answered and row not in asked:
-                yield self._likeliest(places[row]) if row in places else self._elsewhere(row)
-
-    def _places(self) -> Iterator[int]:
-        """New items of the pool: one for each unsupervised cluster, then where doubt is."""
-        belief, evenly = self.belief, _EXPLORE
-        doubt, first = np.ones(len(belief.pool)), []
-        if belief.is_naming:
-            known = set(belief.asked.tolist())
-            first = [place for place in belief.pool.typical if place not in known]
-        elif belief.stack is not None:
-            doubt = belief.stack.uncertainty / max(float(belief.stack.uncertainty.mean()), 1e-300)
-            if not belief.stack.answers_are_hard:  # doubts of models that explain little are noise
-                evenly = max(evenly, belief.stack.unexplained)
-        yield from first
-        asked = np.concatenate([belief.asked, np.array(first, dtype=np.intp)])
-        blank = []
-        for place in belief.strata.choose(asked, (1.0 - evenly) * doubt + evenly):
-            if int(belief.pool.rows[place]) in belief.pool.items.blank:
-                blank.append(place)
-            else:
-                yield place
-        yield from blank
-
-    def _again(self, *, doubted: bool) -> Iterator[Question]:
-        """What to ask again: answers that nothing else bears out, or those least often asked."""
-        belief, told, times = self.belief, self.belief.told, self.settings.repeats
-        if times == 1 or belief.stack is None or not len(told.value):
-            return
-        within, repeated = told.spread()
-        if repeated >= _REPEATS and within == 0.0:
-            return  # answers are the same when asked again: it would tell nothing new
-        away = np.abs(told.values - belief.likely[belief.asked])
-        away[told.times == 0] = np.nan
-        usual = max(float(np.nanmedian(away)) / 0.6745, 1e-3)
-        gain = np.where(np.isnan(away), -1.0, away / usual)
-        if doubted:
-            gain[(gain < _DOUBTED) | (told.times >= min(times, _OFTEN_ENOUGH))] = -1.0
-        else:
-            gain[told.times >= times] = -1.0
-            gain = np.where(gain < 0.0, -1.0, gain + 1e3 * (times - told.times))
-        for flat in np.argsort(-gain, axis=None, kind="stable"):
-            place, cluster = np.unravel_index(int(flat), gain.shape)
-            if gain[place, cluster] < 0.0:
-                return
-            yield self._about(
-                told.items[place], int(cluster), repeat=int(told.times[place, cluster])
-            )
-
-    def _noise_checks(self) -> Iterator[Question]:
-        """Some answers to ask again, whatever they are: only that tells noise from models' errors.
-
-        One in ten, of items asked about from first to last, until enough are known.
-        """
-        belief, told = self.belief, self.belief.told
-        if self.settings.repeats == 1 or belief.stack is None:
-            return
-        wanted = min(_REPEATS, len(told.value) // _REPEATS) - int(told.spread()[1])
-        places, clusters = np.nonzero(told.times == 1)
-        if wanted > 0 and len(places):
-            for one in np.linspace(0, len(places) - 1, wanted + 2).astype(np.intp)[1:-1]:
-                yield self._about(told.items[places[one]], int(clusters[one]), repeat=1)
+    def update(self, answers: Answers) -> None:
+        """Hold the questions of these answers, and no others."""
+        keys = _keys(answers)
+        shared = min(len(keys), len(self._keys))
+        other = np.flatnonzero((keys[:shared] != self._keys[:shared]).any(axis=1))
+        same = int(other[0]) if len(other) else shared
+        for question in self._listed[same:]:
+            _decrement(self._times, question)
+            for item in question.items:
+                _decrement(self._items, item)
+        new = _questions(answers, same)
+        self._listed[same:] = new
+        self._times.update(new)
+        self._items.update(item for question in new for item in question.items)
+        self._keys = keys
 
 
-def _different(questions: Iterator[Question]) -> Iterator[Question]:
-    """Each question once, where it first comes."""
-    seen: set[Question] = set()
-    for question in questions:
-        if question not in seen:
-            seen.add(question)
-            yield question
+def digest(answers: Answers) -> bytes:
+    """A digest of the answers, however they are split into batches."""
+    keys, values, names = (hashlib.blake2b(digest_size=16) for _ in range(3))
+    keys.update(_keys(answers).tobytes())
+    for batch in answers.batches:
+        values.update(np.ascontiguousarray(batch.values).tobytes())
+        who = batch.annotators or (ME,) * len(batch.queries)
+        names.update("\0".join((*who, "")).encode())
+    return b"".join(part.digest() for part in (keys, values, names))
+
+
+def _keys(answers: Answers) -> Integers:
+    """Kind, items, cluster and repeat of every question; -1 where it has none."""
+    keys = np.full((len(answers), 6), -1, dtype=np.int64)
+    start = 0
+    for batch in answers.batches:
+        queries = batch.queries
+        rows = keys[start : start + len(queries)]
+        start += len(queries)
+        # The number of groups is part of the kind.
+        rows[:, 0] = 10 * int(np.prod(queries.shape[1:])) + _KINDS.index(queries.kind)
+        items = queries.item_table
+        rows[:, 1 : 1 + queries.width] = items if queries.ordered else np.sort(items, axis=1)
+        if isinstance(queries, MembershipQueries):
+            rows[:, 4] = queries.clusters
+        rows[:, 5] = queries.repeat
+    return keys
+
+
+def _questions(answers: Answers, start: int) -> list[Question]:
+    """The questions from this answer on."""
+    questions: list[Question] = []
+    for batch in answers.batches:
+        if start < len(batch.queries):
+            questions += batch.queries.take(slice(start, None)).questions()
+        start = max(0, start - len(batch.queries))
+    return questions
+
+
+def _decrement(counts: Counter[Key], key: Key) -> None:
+    """Count one less, without zeros."""
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

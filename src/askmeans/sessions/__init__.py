@@ -4,8 +4,9 @@ from askmeans.sessions.advisers import AdviserReport, Advisers, AdviserScore
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.clients import from_client
 from askmeans.sessions.display import Item
+from askmeans.sessions.events import Event, Reply
 from askmeans.sessions.groups import Groups
-from askmeans.sessions.history import AuditRecord, History
+from askmeans.sessions.history import History
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.people import Invite, People, Person
 from askmeans.sessions.reports import (
@@ -14,7 +15,6 @@ from askmeans.sessions.reports import (
     Group,
     ImportReport,
     Question,
-    Receipt,
     SessionResult,
     SessionState,
     Status,
@@ -28,10 +28,10 @@ __all__ = [
     "AdviserScore",
     "Advisers",
     "Agreement",
-    "AuditRecord",
     "Change",
     "Disagreement",
     "Estimate",
+    "Event",
     "GoldScore",
     "Group",
     "Groups",
@@ -42,7 +42,7 @@ __all__ = [
     "People",
     "Person",
     "Question",
-    "Receipt",
+    "Reply",
     "Session",
     "SessionResult",
     "SessionState",

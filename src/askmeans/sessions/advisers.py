@@ -1,11 +1,10 @@
 """Advisers: language models and other classifiers, whose answers people's answers weigh.
 
 An adviser's answers are in the log, neither asked nor counted. The policy weighs them by how they
-agree with people's (`askmeans.policy.panel`). A share of people's questions is about random items:
-these show without bias how often an adviser is wrong.
+agree with people's (`askmeans.policy.advisers`). A share of people's questions is about random
+items: these show without bias how often an adviser is wrong.
 """
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,12 +17,13 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
+from askmeans.policy.advisers import Adviser, audit_order
 from askmeans.policy.belief import Belief
-from askmeans.policy.panel import Weighed, audit_order
 from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Advice
+from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
 
@@ -133,7 +133,7 @@ class AdviserReport:
 
 
 def _score_of(
-    model: Weighed | None,
+    model: Adviser | None,
     answers: Mapping[int, Row | None],
     belief: Belief,
     order: list[int],
@@ -148,12 +148,12 @@ def _score_of(
             audited=0, audit_error=None, audit_band=None, confusions=(),
         )  # fmt: skip
     people = _known_rows(belief)
-    answered = set(model.answers.items.tolist())
+    answered = set(model.advice.items.tolist())
     audit = audited(belief, (row for row in order if row in answered))
     errors = [_difference(model, people[row], row) for row in audit]
     mean = sum(errors) / len(errors) if errors else None
     return AdviserScore(
-        answers=len(model.answers.items),
+        answers=len(model.advice.items),
         unsure=silent,
         together=model.n_together,
         agreement=model.agreement,
@@ -168,11 +168,11 @@ def _score_of(
 
 def _known_rows(belief: Belief) -> dict[int, Floats]:
     """People's answers by item, where (almost) the whole row is known; "none of these" last."""
-    is_complete = belief.told.is_known & (belief.told.left <= _REST)
-    shares = np.nan_to_num(belief.told.values[:, : belief.n_clusters], nan=0.0)
+    is_complete = belief.evidence.is_known & (belief.evidence.left <= _REST)
+    shares = np.nan_to_num(belief.evidence.values[:, : belief.n_clusters], nan=0.0)
     rest = np.clip(1.0 - shares.sum(axis=1, keepdims=True), 0.0, 1.0)
     rows = np.hstack([shares, rest])[is_complete]
-    return dict(zip(belief.told.items[is_complete].tolist(), rows, strict=True))
+    return dict(zip(belief.evidence.items[is_complete].tolist(), rows, strict=True))
 
 
 def audited(belief: Belief, order: Iterable[int]) -> list[int]:
@@ -182,23 +182,23 @@ def audited(belief: Belief, order: Iterable[int]) -> list[int]:
     Those of which people could not say anything are passed over: they say nothing about an adviser.
     """
     known = _known_rows(belief)
-    silent = set(belief.told.items[~belief.told.is_known].tolist())
+    silent = set(belief.evidence.items[~belief.evidence.is_known].tolist())
     reached = takewhile(lambda row: row in known or row in silent, order)
     return [row for row in reached if row in known]
 
 
-def _difference(model: Weighed, people: Floats, row: int) -> float:
+def _difference(model: Adviser, people: Floats, row: int) -> float:
     """How far a model is from people on an item."""
-    _, shares = model.answers.of(np.array([row], dtype=np.intp))
+    _, shares = model.advice.of(np.array([row], dtype=np.intp))
     return 0.5 * float(np.abs(shares[0] - people).sum())
 
 
 def _confusions(
-    model: Weighed, people: Mapping[int, Floats], names: list[str]
+    model: Adviser, people: Mapping[int, Floats], names: list[str]
 ) -> tuple[Confusion, ...]:
     """What a model mistakes for what."""
     items = np.array(sorted(people), dtype=np.intp)
-    known, shares = model.answers.of(items)
+    known, shares = model.advice.of(items)
     pairs = Counter(
         (int(people[int(row)].argmax()), int(row_shares.argmax()))
         for row, row_shares in zip(items[known], shares, strict=True)
@@ -229,7 +229,7 @@ def _most_uncertain(belief: Belief) -> tuple[int, ...]:
     if belief.stack is None:
         return ()
     order = np.argsort(-belief.stack.uncertainty, kind="stable")
-    answered = set(belief.asked.tolist())
+    answered = set(belief.places.tolist())
     rows = [int(belief.pool.rows[place]) for place in order if place not in answered]
     return tuple(rows[:_LISTED])
 
@@ -239,7 +239,7 @@ class Advisers:
 
     Parameters
     ----------
-    runtime, assignment, results : internal
+    runtime, moves, assignment, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -251,8 +251,11 @@ class Advisers:
     0
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+    def __init__(
+        self, runtime: Runtime, moves: Moves, assignment: Assignment, results: Results
+    ) -> None:
         self._runtime = runtime
+        self._moves = moves
         self._assignment = assignment
         self._results = results
 
@@ -291,11 +294,8 @@ class Advisers:
             rows.append((int(row), None if shares is None else groups.row_by_number(shares)))
         parts = [rows[start : start + _IN_AN_EVENT] for start in range(0, len(rows), _IN_AN_EVENT)]
         if parts:
-            self._assignment.append(
-                lambda _: [
-                    NewEvent(kind=EventKind.MODEL, annotator=adviser, text=json.dumps(part))
-                    for part in parts
-                ]
+            self._moves.append(
+                lambda _: [Advice(annotator=adviser, rows=tuple(part)) for part in parts]
             )
         return len(rows)
 
@@ -314,7 +314,7 @@ class Advisers:
                     row: None if shares is None else groups.row_now(shares)
                     for row, shares in rows.items()
                 }
-                for name, rows in state.models.items()
+                for name, rows in state.advice.items()
             }
 
     def report(self) -> AdviserReport:
@@ -333,7 +333,7 @@ class Advisers:
         """
         policy = self._runtime.catch_up()
         with self._runtime.lock:
-            answers = dict(self._runtime.state.models)
+            answers = dict(self._runtime.state.advice)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
         n, result = len(self._runtime.rows), self._results.result(self._assignment.state_for(None))
         if not answers:
@@ -345,7 +345,7 @@ class Advisers:
         belief = policy.belief()
         U, names = result.memberships, list(result.group_names)
         order = audit_order(n, policy.settings.seed)
-        weighed = {model.answers.name: model for model in belief.panel.models}
+        weighed = {model.advice.name: model for model in belief.advisers.members}
         scores = {
             name.removeprefix(MODEL): _score_of(
                 weighed.get(name), answers[name], belief, order, names,
@@ -355,13 +355,13 @@ class Advisers:
         }  # fmt: skip
         return AdviserReport(
             items=n,
-            people=belief.n_told,
+            people=belief.n_answered,
             advisers=scores,
             decided_by_advisers=_moved(U, policy.memberships_without(set(answers))),
             would_change=result.expected_wrong,
             to_check=_most_uncertain(belief),
             audit_share=share,
-            notes=tuple(belief.panel.notes()),
+            notes=tuple(belief.advisers.notes()),
         )
 
     def audit_order(self) -> list[int]:

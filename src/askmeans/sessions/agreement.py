@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.queries.values import difference, largest_difference
-from askmeans.sessions.log import GOLD, IMPORTED, Value
+from askmeans.sessions.events import Value
+from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.runtime import Runtime
 
 __all__ = ["Agreement", "Disagreement", "GoldScore", "PairAgreement", "agreement_of",
@@ -170,7 +171,7 @@ def _opinions(runtime: Runtime) -> Opinions:
     opinions: Opinions = {}
     with runtime.up_to_date() as state:
         groups = runtime.groups
-        for event in state.given_by():
+        for event in state.replies():
             value = event.value
             if value is None or event.annotator in (IMPORTED, GOLD):
                 continue
@@ -178,7 +179,7 @@ def _opinions(runtime: Runtime) -> Opinions:
                 value = groups.row_now(value)
                 if any(map(math.isnan, value)):
                     continue  # answered before a group existed
-            opinions.setdefault(state.original(event.asked), {})[event.annotator] = value
+            opinions.setdefault(state.original(event.question), {})[event.annotator] = value
     return opinions
 
 

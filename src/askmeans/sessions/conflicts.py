@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from askmeans.contradictions import find_contradictions
 from askmeans.queries import Answer
 from askmeans.queries.values import rounding_noise, row_text
-from askmeans.sessions.reports import Question, Receipt
+from askmeans.sessions.events import Reply, Value
+from askmeans.sessions.reports import Question
 
 __all__ = ["Conflict", "describe", "find_conflicts"]
 
@@ -28,7 +29,7 @@ class Conflict:
 
     kind: str  # "repeats", "row" or "triplet", as in `askmeans.contradictions.Contradiction`
     questions: tuple[Question, ...]  # one for each answer
-    answers: tuple[Receipt, ...]
+    answers: tuple[Reply, ...]
     excess: float  # by how much, beyond what noise and rounding explain
 
     @property
@@ -38,7 +39,7 @@ class Conflict:
 
 
 def find_conflicts(
-    receipts: Sequence[Receipt],
+    replies: Sequence[Reply],
     question_of: Callable[[int], Question],
     n_clusters: int,
     *,
@@ -46,8 +47,8 @@ def find_conflicts(
     noise: float | None,
 ) -> tuple[Conflict, ...]:
     """Answers that contradict each other, the worst first; `noise` is what a fit found."""
-    answers = [each for each in receipts if each.kind != "skip" and each.value is not None]
-    questions = [question_of(each.question) for each in answers if each.question is not None]
+    answers = [reply for reply in replies if reply.value is not None]
+    questions = [question_of(answer.question) for answer in answers]
     history = [_as_answer(*pair) for pair in zip(questions, answers, strict=True)]
     if noise is None:
         noise = rounding_noise(levels or _POINTS)
@@ -74,15 +75,15 @@ def describe(
     names = _listed([label(row) for row in question.items])
     if question.cluster is not None:
         names += f" in {cluster_names[question.cluster]}"
-    texts = ", ".join(
-        f"{receipt.annotator} “{_text(receipt.value, cluster_names, say)}”"
-        for receipt in conflict.answers
+    values = ", ".join(
+        f"{answer.annotator} “{_text(answer.value, cluster_names, say)}”"
+        for answer in conflict.answers
     )
-    several = len({receipt.annotator for receipt in conflict.answers}) > 1
-    return f"{names}: {'people disagree' if several else 'answered in two ways'} ({texts})."
+    several = len({answer.annotator for answer in conflict.answers}) > 1
+    return f"{names}: {'people disagree' if several else 'answered in two ways'} ({values})."
 
 
-def _text(value: float | tuple[float, ...] | None, names: Sequence[str], say: Say) -> str:
+def _text(value: Value | None, names: Sequence[str], say: Say) -> str:
     """What somebody answered; groups by their names."""
     if isinstance(value, tuple):
         return row_text(value, names)
@@ -92,10 +93,10 @@ def _text(value: float | tuple[float, ...] | None, names: Sequence[str], say: Sa
 def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say) -> str:
     """Memberships of one item that do not sum to one."""
     by_cluster: dict[int, list[float]] = defaultdict(list)
-    for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
+    for question, answer in zip(conflict.questions, conflict.answers, strict=True):
         assert question.cluster is not None
-        assert isinstance(receipt.value, float)
-        by_cluster[question.cluster].append(receipt.value)
+        assert isinstance(answer.value, float)
+        by_cluster[question.cluster].append(answer.value)
     parts = ", ".join(
         f"{' or '.join(say(value) for value in dict.fromkeys(values))} in {cluster_names[cluster]}"
         for cluster, values in sorted(by_cluster.items())
@@ -107,22 +108,22 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
 
 def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
     """Three items that are more alike than two of them."""
-    texts: dict[tuple[int, ...], list[str]] = defaultdict(list)
-    for question, receipt in zip(conflict.questions, conflict.answers, strict=True):
-        assert isinstance(receipt.value, float)
-        texts[question.items].append(say(receipt.value))
-    three, two = sorted(texts, key=len, reverse=True)[:2]
+    by_items: dict[tuple[int, ...], list[str]] = defaultdict(list)
+    for question, answer in zip(conflict.questions, conflict.answers, strict=True):
+        assert isinstance(answer.value, float)
+        by_items[question.items].append(say(answer.value))
+    three, two = sorted(by_items, key=len, reverse=True)[:2]
     names = [_listed([label(row) for row in items]) for items in (three, two)]
-    values = [" or ".join(dict.fromkeys(texts[items])) for items in (three, two)]
+    values = [" or ".join(dict.fromkeys(by_items[items])) for items in (three, two)]
     return _TRIPLET.format(names[0], values[0], names[1], values[1])
 
 
-def _as_answer(question: Question, receipt: Receipt) -> Answer:
+def _as_answer(question: Question, answer: Reply) -> Answer:
     """An answer as a history has it."""
-    assert receipt.value is not None
+    assert answer.value is not None
     return Answer(
         round=0, kind=question.kind, items=question.items, cluster=question.cluster,
-        repeat=question.repeat, value=receipt.value,
+        repeat=question.repeat, value=answer.value,
     )  # fmt: skip
 
 

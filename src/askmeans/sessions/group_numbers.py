@@ -5,7 +5,7 @@ Rules of this file:
   whose adding was taken back, is gone, and its number is not given again. The columns of a result
   are the living groups.
 - A row of shares has one number for each group there was when it was given. What it says of groups
-  that came later, and what is asked again, `askmeans.policy.regrouped` has.
+  that came later, and what is asked again, `askmeans.policy.growing` has.
 """
 
 import math
@@ -18,12 +18,12 @@ import numpy as np
 
 from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
-from askmeans.policy.regrouped import filled, without_replaced
+from askmeans.policy.growing import filled, without_replaced
 from askmeans.queries import Answer, Answers, GroupQueries, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
 from askmeans.sessions.display import RESERVED
-from askmeans.sessions.log import Event, Value
+from askmeans.sessions.events import Adjudicate, Reply, Value
 
 __all__ = ["NO_SUCH_GROUP", "GroupNumbers", "as_evidence", "as_number", "as_shares", "taken_name",
            "with_models"]  # fmt: skip
@@ -126,14 +126,16 @@ class GroupNumbers:
 
 
 def as_evidence(
-    events: Iterable[Event], question_of: Callable[[int], Question], groups: GroupNumbers
+    events: Iterable[Reply | Adjudicate],
+    question_of: Callable[[int], Question],
+    groups: GroupNumbers,
 ) -> list[Answer]:
     """Answers as the groups of now see them, in their order."""
     plain = groups.is_plain
     silent = (math.nan,) * len(groups.living)
     answers = []
     for event in events:
-        question = question_of(event.asked)
+        question = question_of(event.question)
         answer = Answer(
             round=0, kind=question.kind, items=question.items, cluster=question.cluster,
             repeat=question.repeat, annotator=event.annotator,
@@ -164,8 +166,10 @@ def with_models(
     return Answers([*batches, *answers.batches]) if batches else answers
 
 
-def _value(event: Event, question: Question, groups: GroupNumbers, silent: Row) -> float | Row:
-    """What an event says, by the columns of now."""
+def _value(
+    event: Reply | Adjudicate, question: Question, groups: GroupNumbers, silent: Row
+) -> float | Row:
+    """An answer, by the columns of now."""
     if isinstance(event.value, tuple):
         return groups.row_now(event.value)
     if question.kind == "group":

@@ -9,30 +9,35 @@ Rules of this file:
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from numbers import Integral
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
 from askmeans.queries import Question as AskedQuestion
-from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.display import unique_names
-from askmeans.sessions.group_numbers import NO_SUCH_GROUP, taken_name
-from askmeans.sessions.log import (
-    ITSELF,
-    EventKind,
-    NewEvent,
-    as_key,
-    check_annotator,
-    key_of_group,
-    key_of_split,
+from askmeans.sessions.events import (
+    AddGroup,
+    Answer,
+    Describe,
+    Event,
+    Merge,
+    Pin,
+    RemoveGroup,
+    Rename,
+    Reply,
 )
-from askmeans.sessions.reports import Group, Receipt
+from askmeans.sessions.group_numbers import NO_SUCH_GROUP, taken_name
+from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
+from askmeans.sessions.moves import Moves
+from askmeans.sessions.reports import Group
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["Groups", "as_line"]
 
@@ -52,7 +57,7 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime, assignment, results : internal
+    runtime, moves, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -63,10 +68,10 @@ class Groups(Sequence[Group]):
     (['cats', 'dogs', 'birds'], 2)
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+    def __init__(self, runtime: Runtime, moves: Moves, results: Results) -> None:
         self._runtime = runtime
         self._config = runtime.config
-        self._assignment = assignment
+        self._moves = moves
         self._results = results
 
     def _all(self) -> list[Group]:
@@ -189,7 +194,7 @@ class Groups(Sequence[Group]):
         self._check_can_change("add")
         name = check_name(name, "name", "Groups.add")
 
-        def added(_: Transaction) -> list[NewEvent]:
+        def added(_: "Transaction") -> list[Event]:
             groups = self._runtime.groups
             check_enough_items(len(self._runtime.rows), len(groups.living) + 1, "Groups.add")
             if name in self._results.taken_names(-1):
@@ -198,22 +203,22 @@ class Groups(Sequence[Group]):
                     f"'id'. Got {name!r} instead.",
                     user_message=taken_name(name),
                 )
-            return [NewEvent(kind=EventKind.GROUP, annotator=annotator, target=groups.n, text=name)]
+            return [AddGroup(annotator=annotator, group=groups.n, name=name)]
 
-        event = self._assignment.append(added, key, annotator)
+        event = self._moves.append(added, key, annotator)
         undone = event.id in self._runtime.state.undone
-        if (event.kind, event.text) != (EventKind.GROUP, name) or undone or event.target is None:
+        if not isinstance(event, AddGroup) or event.name != name or undone:
             raise KeyConflictError(
                 "A key must be used for one group only, which still stands. Got "
                 f"{key!r:.60} again for {name!r}; use a new key.",
                 user_message="This page made another group before, so this one was not made. "
                 "Reload the page, and add it then.",
             )
-        return event.target
+        return event.group
 
     def add_for(
         self, question_id: int, name: str, *, annotator: str = ME, key: str | None = None
-    ) -> Receipt:
+    ) -> Reply:
         """Add a group, and put the item of a question into it.
 
         To `undo` the answer takes the group back, too, unless something else is in it by then.
@@ -231,7 +236,7 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Reply
             The stored answer.
 
         Examples
@@ -245,7 +250,7 @@ class Groups(Sequence[Group]):
         ('birds', ['cats', 'dogs'])
         """
         annotator, key = check_annotator(annotator, person=True), as_key(key)
-        kind = self._assignment.question(question_id).kind
+        kind = self._runtime.question(question_id).kind
         if kind != "group":
             raise SessionError(
                 f"Groups.add_for needs a question about groups. Got a {kind} question.",
@@ -255,11 +260,11 @@ class Groups(Sequence[Group]):
         group = self.add(name, annotator=annotator, key=key_of_group(key))
         with self._runtime.lock:
             row = tuple(float(j == group) for j in range(self._runtime.groups.n))
-        return self._assignment.give(
-            EventKind.ANSWER, question_id, row[: group + 1], annotator, key, instead=True
+        return self._moves.reply(
+            Answer, question_id, row[: group + 1], annotator, key, instead=True
         )
 
-    def rename(self, group: int | str, name: str, *, annotator: str = ME) -> Receipt:
+    def rename(self, group: int | str, name: str, *, annotator: str = ME) -> Event:
         """Rename a group.
 
         Where similarities are asked, every result numbers the groups anew; the name stays with
@@ -276,14 +281,14 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
         """
         name = check_name(name, "name", "Groups.rename")
         if self._config.ask in SIMILARITIES:  # the clusters are those of the result
             self._runtime.compute()
 
-        def renamed() -> NewEvent:  # inside the transaction: others may be naming, too
+        def renamed() -> Event:  # inside the transaction: others may be naming, too
             number, results = self.number(group, "Groups.rename"), self._results
             if name in results.taken_names(number):
                 raise ParameterError(
@@ -292,14 +297,11 @@ class Groups(Sequence[Group]):
                     user_message=taken_name(name),
                 )
             row = results.anchor(number)
-            return NewEvent(
-                kind=EventKind.RENAME, annotator=annotator, target=number,
-                text=name, value=None if row is None else float(row),
-            )  # fmt: skip
+            return Rename(annotator=annotator, group=number, name=name, row=row)
 
-        return self._assignment.log(renamed)
+        return self._moves.log(renamed)
 
-    def describe(self, group: int | str, text: str, *, annotator: str = ME) -> Receipt:
+    def describe(self, group: int | str, text: str, *, annotator: str = ME) -> Event:
         """Say in a line what belongs to a group; language models are given it, too.
 
         Parameters
@@ -313,7 +315,7 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
         """
         if self._config.ask in SIMILARITIES:
@@ -324,16 +326,15 @@ class Groups(Sequence[Group]):
                 "guidelines.",
             )
         line = as_line(text)
-        return self._assignment.log(
-            lambda: NewEvent(
-                kind=EventKind.DESCRIBE,
+        return self._moves.log(
+            lambda: Describe(
                 annotator=annotator,
-                target=self.number(group, "Groups.describe"),
-                text=line,
+                group=self.number(group, "Groups.describe"),
+                description=line,
             )
         )
 
-    def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Receipt:
+    def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Event:
         """Make two groups one: the first goes on, and what was said of the second is about it.
 
         Parameters
@@ -347,7 +348,7 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
 
         Examples
@@ -360,7 +361,7 @@ class Groups(Sequence[Group]):
         """
         self._check_asks_groups("merge")  # a part of a membership says nothing of the whole
 
-        def merged() -> NewEvent:
+        def merged() -> Event:
             into, other = (self.number(group, "Groups.merge") for group in (a, b))
             if into == other:
                 raise ParameterError(
@@ -368,11 +369,9 @@ class Groups(Sequence[Group]):
                     f"Got {a!r} and {b!r} instead.",
                     user_message="A group cannot be merged with itself. Choose another one.",
                 )
-            return NewEvent(
-                kind=EventKind.MERGE, annotator=annotator, target=into, value=float(other)
-            )
+            return Merge(annotator=annotator, group=other, into=into)
 
-        return self._assignment.log(merged)
+        return self._moves.log(merged)
 
     def split(
         self, group: int | str, rows: Collection[int], name: str, *, annotator: str = ME
@@ -422,13 +421,13 @@ class Groups(Sequence[Group]):
         alone = (*(0.0 for _ in range(new)), 1.0)
         for row, question in questions.items():
             key = f"{key_of_split(new)}{row}"
-            self._assignment.give(EventKind.ANSWER, question, alone, annotator, key, instead=True)
+            self._moves.reply(Answer, question, alone, annotator, key, instead=True)
         return new
 
     def _placed_in(self, group: int, row: int, annotator: str) -> int:
         """The number of the question by which an annotator put an item into a group."""
         number = self._runtime.number(AskedQuestion("group", (row,), None))
-        answer = None if number is None else self._runtime.state.mine(number, annotator)
+        answer = None if number is None else self._runtime.state.reply(number, annotator)
         if number is not None and answer is not None and isinstance(answer.value, tuple):
             shares = answer.value
             if self._runtime.groups.resolve(shares.index(max(shares))) == group:
@@ -440,7 +439,7 @@ class Groups(Sequence[Group]):
             "this group, so no group was made. Choose among the items that are listed now.",
         )
 
-    def remove(self, group: int | str, *, annotator: str = ME) -> Receipt:
+    def remove(self, group: int | str, *, annotator: str = ME) -> Event:
         """Remove a group: what people put into it is in none of the groups, as after "none".
 
         Its number is not given again. Nothing is lost: `Session.undo` and `History.take_back`
@@ -455,12 +454,12 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
         """
         self._check_can_change("remove")
 
-        def removed() -> NewEvent:
+        def removed() -> Event:
             number = self.number(group, "Groups.remove")
             if len(self._runtime.groups.living) == 1:
                 raise ParameterError(
@@ -469,11 +468,11 @@ class Groups(Sequence[Group]):
                     user_message="This is the only group, so it was not removed. Add another one "
                     "first, or rename this one.",
                 )
-            return NewEvent(kind=EventKind.REMOVE, annotator=annotator, target=number)
+            return RemoveGroup(annotator=annotator, group=number)
 
-        return self._assignment.log(removed)
+        return self._moves.log(removed)
 
-    def pin(self, group: int | str, row: int, *, annotator: str = ME) -> Receipt:
+    def pin(self, group: int | str, row: int, *, annotator: str = ME) -> Event:
         """Show an item as an example of a group, before all others.
 
         Parameters
@@ -487,12 +486,12 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
         """
-        return self._pin(group, row, "Groups.pin", None, annotator)
+        return self._pin(group, row, "Groups.pin", annotator, on=True)
 
-    def unpin(self, group: int | str, row: int, *, annotator: str = ME) -> Receipt:
+    def unpin(self, group: int | str, row: int, *, annotator: str = ME) -> Event:
         """Show an item as an example no longer.
 
         Parameters
@@ -506,14 +505,12 @@ class Groups(Sequence[Group]):
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
         """
-        return self._pin(group, row, "Groups.unpin", "off", annotator)
+        return self._pin(group, row, "Groups.unpin", annotator, on=False)
 
-    def _pin(
-        self, group: int | str, row: int, owner: str, text: str | None, annotator: str
-    ) -> Receipt:
+    def _pin(self, group: int | str, row: int, owner: str, annotator: str, *, on: bool) -> Event:
         """Append that an item is pinned, or no longer."""
         check_number(row, "row", owner, integer=True, minimum=0)
         n_rows = len(self._runtime.rows)
@@ -521,14 +518,8 @@ class Groups(Sequence[Group]):
             raise ParameterError(
                 f"The 'row' parameter of {owner} must be below {n_rows}. Got {row} instead."
             )
-        return self._assignment.log(
-            lambda: NewEvent(
-                kind=EventKind.PIN,
-                annotator=annotator,
-                target=self.number(group, owner),
-                value=float(row),
-                text=text,
-            )
+        return self._moves.log(
+            lambda: Pin(annotator=annotator, group=self.number(group, owner), row=int(row), on=on)
         )
 
     def pinned(self, group: int | str) -> list[int]:
@@ -556,7 +547,7 @@ class Groups(Sequence[Group]):
             Its number in the log.
         """
         with self._runtime.up_to_date() as state:
-            changes = state.regroupings
+            changes = state.group_changes
         if not changes:
             raise SessionError("There must be a group that was added, merged or removed. Got none.")
         return changes[-1].id
@@ -576,14 +567,14 @@ class Groups(Sequence[Group]):
             if enough or len(groups.living) >= len(self._runtime.rows):
                 return
 
-        def added() -> NewEvent:
+        def added() -> Event:
             if self._runtime.groups != groups:
                 raise _RaceError
             names = unique_names(dict(enumerate(self._results.all_names())), groups.n + 1)
-            return NewEvent(kind=EventKind.GROUP, annotator=ITSELF, target=groups.n, text=names[-1])
+            return AddGroup(annotator=ITSELF, group=groups.n, name=names[-1])
 
         with suppress(_RaceError):
-            self._assignment.log(added)
+            self._moves.log(added)
 
     def _check_can_change(self, method: str) -> None:
         """Refuse where items are compared."""

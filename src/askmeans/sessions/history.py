@@ -3,64 +3,30 @@
 Nothing is deleted: taking a change back is another event that puts things as they were.
 """
 
-import json
-from dataclasses import dataclass
 from typing import Any
 
 from askmeans.exceptions import SessionError
 from askmeans.queries import ME
-from askmeans.sessions.assignment import Assignment
-from askmeans.sessions.log import REGROUPINGS, Event, EventKind, NewEvent, Value, check_annotator
-from askmeans.sessions.reports import Change, Receipt
+from askmeans.sessions.events import (
+    GROUP_CHANGES,
+    AddGroup,
+    Describe,
+    Event,
+    Merge,
+    Pin,
+    RemoveGroup,
+    Rename,
+    Reply,
+    SetOption,
+)
+from askmeans.sessions.log import check_annotator
+from askmeans.sessions.moves import Moves
+from askmeans.sessions.reports import Change
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import initial_option
 
-__all__ = ["AuditRecord", "History"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRecord:
-    """Something that happened in a session.
-
-    Parameters
-    ----------
-    event : int
-        Its number in the log.
-    at : float
-        When, in seconds since 1970 by the database's clock.
-    annotator : str
-        Who did it.
-    client : str or None
-        From which client: the page, the command line or a program, and where that was; None for
-        what versions before kept.
-    kind : str
-        "answer", "undo", "rename" and so on.
-    question : int or None
-        The question's number, where it is about one.
-    value : float, tuple of float or None
-        The answer.
-    target : int or None
-        The event that was taken back; the cluster that was renamed, and so on.
-    text : str or None
-        A new name, or details.
-    late : bool
-        As in `Receipt`.
-    undone : bool
-        Whether it was taken back since.
-    """
-
-    event: int
-    at: float
-    annotator: str
-    client: str | None
-    kind: str
-    question: int | None
-    value: Value | None
-    target: int | None
-    text: str | None
-    late: bool
-    undone: bool
+__all__ = ["History"]
 
 
 class History:
@@ -68,7 +34,7 @@ class History:
 
     Parameters
     ----------
-    runtime, assignment, results : internal
+    runtime, moves, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -79,9 +45,9 @@ class History:
     [0.5]
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+    def __init__(self, runtime: Runtime, moves: Moves, results: Results) -> None:
         self._runtime = runtime
-        self._assignment = assignment
+        self._moves = moves
         self._results = results
 
     @property
@@ -90,7 +56,7 @@ class History:
         with self._runtime.up_to_date() as state:
             return state.last
 
-    def answers(self, *, annotator: str | None = None) -> list[Receipt]:
+    def answers(self, *, annotator: str | None = None) -> list[Reply]:
         """Answers and skips that stand, in the order given.
 
         Parameters
@@ -100,15 +66,15 @@ class History:
 
         Returns
         -------
-        list of Receipt
-            One each.
+        list of Reply
+            The stored events.
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
         with self._runtime.up_to_date() as state:
-            return [self._assignment.receipt(event) for event in state.given_by(annotator)]
+            return [state.as_of_now(event) for event in state.replies(annotator)]
 
-    def answers_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Receipt]:
+    def answers_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Reply]:
         """An annotator's answers and skips to the questions about just these items.
 
         Parameters
@@ -120,14 +86,14 @@ class History:
 
         Returns
         -------
-        list of Receipt
+        list of Reply
             Those that stand, in the order of the questions' numbers.
         """
         annotator = check_annotator(annotator)
         with self._runtime.up_to_date() as state:
             numbers = self._runtime.about(tuple(items))
-            mine = [state.mine(number, annotator) for number in numbers]
-            return [self._assignment.receipt(event) for event in mine if event is not None]
+            own = [state.reply(number, annotator) for number in numbers]
+            return [state.as_of_now(event) for event in own if event is not None]
 
     def questions_of(self, annotator: str) -> set[int]:
         """Questions that an annotator holds or held, answered or skipped.
@@ -144,8 +110,8 @@ class History:
         """
         with self._runtime.up_to_date() as state:
             leased = {e.question for e in self._runtime.leases()[1] if e.annotator == annotator}
-            answered = state.given_by(check_annotator(annotator))
-            return leased | {event.asked for event in answered}
+            replies = state.replies(check_annotator(annotator))
+            return leased | {event.question for event in replies}
 
     def changes(self) -> list[Change]:
         """Changes of groups and options, in order.
@@ -165,13 +131,13 @@ class History:
         with self._runtime.up_to_date() as state:
             return [
                 Change(
-                    event=event.id, kind=str(event.kind), text=self._text(event),
+                    event=event.id, kind=event.kind, text=self._text(event),
                     annotator=event.annotator, at=event.at, undone=event.id in state.undone,
                 )
                 for event in state.changes
             ]  # fmt: skip
 
-    def take_back(self, event: int, *, annotator: str = ME) -> Receipt:
+    def take_back(self, event: int, *, annotator: str = ME) -> Event:
         """Reverse a change of groups or options.
 
         With a group that was split off, the answers that were changed for it are restored, too.
@@ -185,7 +151,7 @@ class History:
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
 
         Examples
@@ -207,64 +173,71 @@ class History:
                     user_message="This change was taken back before, or the same was changed again "
                     "since. The newest change is the one to take back.",
                 )
-            before = self._before(change)
-        if change.kind in REGROUPINGS:
-            return self._assignment.undo(None, annotator, None, event).receipt
-        if change.kind is EventKind.PIN:
-            before = None if change.text == "off" else "off"
-        text = json.dumps(before) if change.kind is EventKind.OPTION else before
-        return self._assignment.log(
-            lambda: NewEvent(
-                kind=change.kind,
-                annotator=annotator,
-                target=change.target,
-                value=change.value,
-                text=text,
-            )
-        )
+            if isinstance(change, GROUP_CHANGES):
+                reverse = None
+            else:
+                reverse = self._reverse(change, annotator)
+        if reverse is None:
+            return self._moves.undo(None, annotator, None, event).receipt
+        return self._moves.log(lambda: reverse)
 
-    def _before(self, event: Event) -> Any:
+    def _reverse(self, change: Event, annotator: str) -> Event:
+        """The event that puts things as they were before a change."""
+        match change:
+            case Pin(group=group, row=row):
+                return Pin(annotator=annotator, group=group, row=row, on=not change.on)
+            case Rename(group=group, row=row):
+                return Rename(annotator=annotator, group=group, name=self._before(change), row=row)
+            case Describe(group=group):
+                return Describe(annotator=annotator, group=group, description=self._before(change))
+            case SetOption(name=name):
+                return SetOption(annotator=annotator, options={name: self._before(change)})
+        raise AssertionError(change)
+
+    def _before(self, change: Event) -> Any:
         """What was before: a name, a description, or an option's value."""
-        earlier = [each for each in self._runtime.state.changes if each.id < event.id]
-        same = [each for each in earlier if _same(event, each)]
-        if event.kind is EventKind.OPTION:
-            (name,) = json.loads(event.text or "{}")
-            if same:
-                return json.loads(same[-1].text or "{}")
-            return {name: initial_option(name, self._runtime.config.target)}
-        if same:
-            return same[-1].text
-        if event.kind is EventKind.DESCRIBE:
-            return ""
-        names = [each.text for each in earlier if _names(each, event.target)]
-        return names[-1] if names else self._results.first_name(event.target or 0)
+        earlier = [each for each in self._runtime.state.changes if each.id < change.id]
+        same = [each for each in earlier if _same(change, each)]
+        match same[-1] if same else change:
+            case SetOption(name=name, value=value):
+                target = self._runtime.config.target
+                return value if same else initial_option(name, target)
+            case Describe(description=description):
+                return description if same else ""
+            case Rename(name=name, group=group):
+                named = (each for each in earlier if isinstance(each, AddGroup | Rename))
+                names = [each.name for each in named if each.group == group]
+                if same:
+                    return name
+                return names[-1] if names else self._results.first_name(group)
 
-    def _text(self, event: Event) -> str:
+    def _text(self, change: Event) -> str:
         """A change in a few words."""
         names = self._results.all_names()
-        target = names[event.target] if event.target is not None else ""
-        if event.kind is EventKind.RENAME:
-            return f"renamed {self._before(event)} to {event.text}"
-        if event.kind is EventKind.DESCRIBE:
-            return f"described {target}: {event.text}"
-        if event.kind is EventKind.GROUP:
-            return f"added {event.text}"
-        if event.kind is EventKind.MERGE:
-            return f"merged {self._results.first_name(event.whole)} into {target}"
-        if event.kind is EventKind.REMOVE:
-            return f"removed {self._results.first_name(event.aim)}"
-        if event.kind is EventKind.PIN:
-            item = self._runtime.rows.item(event.whole).label
-            return f"{'unpinned' if event.text == 'off' else 'pinned'} {item} in {target}"
-        (option,) = json.loads(event.text or "{}")
-        return f"changed {option.replace('_', ' ')}"
+        match change:
+            case Rename(name=name):
+                return f"renamed {self._before(change)} to {name}"
+            case Describe(group=group, description=description):
+                return f"described {names[group]}: {description}"
+            case AddGroup(name=name):
+                return f"added {name}"
+            case Merge(group=group, into=into):
+                return f"merged {self._results.first_name(group)} into {names[into]}"
+            case RemoveGroup(group=group):
+                return f"removed {self._results.first_name(group)}"
+            case Pin(group=group, row=row, on=on):
+                item = self._runtime.rows.item(row).label
+                return f"{'pinned' if on else 'unpinned'} {item} in {names[group]}"
+            case SetOption(name=name):
+                return f"changed {name.replace('_', ' ')}"
+        raise AssertionError(change)
 
-    def audit(self) -> list[AuditRecord]:
+    def audit(self) -> list[Event]:
         """Every event there was, those taken back since included.
 
         Returns
         -------
-        list of AuditRecord
+        list of Event
             In the order they happened.
 
         Examples
@@ -276,30 +249,20 @@ class History:
         [('answer', 'Ada', True), ('undo', 'Ada', False)]
         """
         with self._runtime.up_to_date() as state:
-            return [
-                AuditRecord(
-                    event=event.id, at=event.at, annotator=event.annotator, client=event.client,
-                    kind=str(event.kind), question=event.question, value=event.value,
-                    target=event.target, text=event.text, late=event.late,
-                    undone=event.id in state.undone,
-                )
-                for event in self._runtime.store.events(self._runtime.record.id)
-            ]  # fmt: skip
-
-
-def _names(event: Event, group: int | None) -> bool:
-    """Whether an event gave a group its name."""
-    return event.kind in (EventKind.GROUP, EventKind.RENAME) and event.target == group
+            events = self._runtime.store.events(self._runtime.record.id)
+            return [state.as_of_now(event) for event in events]
 
 
 def _same(a: Event, b: Event) -> bool:
     """Whether two changes are about the same thing."""
-    if a.kind is not b.kind:
-        return False
-    if a.kind is EventKind.OPTION:
-        return list(json.loads(a.text or "{}")) == list(json.loads(b.text or "{}"))
-    if a.kind is EventKind.PIN:
-        return (a.target, a.value) == (b.target, b.value)
-    if a.kind in (EventKind.RENAME, EventKind.DESCRIBE):
-        return (a.target, a.value) == (b.target, b.value)
+    match a, b:
+        case (SetOption(name=one), SetOption(name=other)):
+            return one == other
+        case (Describe(group=group), Describe(group=same)):
+            return group == same
+        case (Pin(group=group, row=row), Pin(group=same, row=same_row)) | (
+            Rename(group=group, row=row),
+            Rename(group=same, row=same_row),
+        ):
+            return (group, row) == (same, same_row)
     return False

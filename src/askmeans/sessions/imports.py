@@ -5,23 +5,19 @@ All or nothing: one answer that is refused leaves the session as it was.
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, SessionError
 from askmeans.queries import Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import as_row
-from askmeans.sessions.log import (
-    GOLD,
-    IMPORTED,
-    ITSELF,
-    EventKind,
-    NewEvent,
-    Value,
-    check_annotator,
-)
+from askmeans.sessions.events import Gold, Imported, Skip, Value
+from askmeans.sessions.log import GOLD, IMPORTED, ITSELF, check_annotator
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Transaction
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["add_gold", "import_answers"]
 
@@ -30,17 +26,17 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
     """Append answers that were given elsewhere, each under its annotator's name."""
     listed = list(answers)
 
-    def append(transaction: Transaction) -> ImportReport:
+    def append(transaction: "Transaction") -> ImportReport:
         state, values = runtime.state, _checked_answers(listed, runtime)
         questions = list(dict.fromkeys(question for question, _ in values))
         numbers = dict(zip(questions, transaction.add_questions(questions), strict=True))
         new = conflicting = 0
         for (question, annotator), value in values.items():
             number = numbers[question]
-            present = state.mine(number, annotator)
-            if present is not None and present.kind is not EventKind.SKIP:
+            present = state.reply(number, annotator)
+            if present is not None and not isinstance(present, Skip):
                 differs = present.value != value
-                if differs and present.kind is EventKind.HELD:
+                if differs and isinstance(present, Imported):
                     raise KeyConflictError(
                         f"The answer imported to {_text(question)} must stay what it was. Got "
                         f"{value} after {present.value}; nothing was imported."
@@ -52,9 +48,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
                 conflicting += value != (None if silent else known)
             else:
                 new += 1
-                transaction.append(
-                    NewEvent(kind=EventKind.HELD, annotator=annotator, question=number, value=value)
-                )
+                transaction.append(Imported(annotator=annotator, question=number, value=value))
         existing = len(values) - new - conflicting
         return ImportReport(new=new, existing=existing, conflicting=conflicting)
 
@@ -72,7 +66,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             "their agreement (People.agreement)."
         )
 
-    def append(transaction: Transaction) -> ImportReport:
+    def append(transaction: "Transaction") -> ImportReport:
         values: dict[Question, Value | None] = {}
         for (question, _), value in _checked_answers(listed, runtime).items():
             if values.setdefault(question, value) != value:
@@ -85,9 +79,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             known = runtime.state.gold.get(number)
             if known is None:
                 new += 1
-                transaction.append(
-                    NewEvent(kind=EventKind.GOLD, annotator=GOLD, question=number, value=value)
-                )
+                transaction.append(Gold(annotator=GOLD, question=number, value=value))
             else:
                 conflicting += known.value != value
         existing = len(values) - new - conflicting

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from askmeans.sessions.groups import as_line
 from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
-from askmeans.sessions.store.contract import SessionRecord, Store
+from askmeans.sessions.store.records import SessionRecord
 from askmeans.sessions.warning_notes import quietly
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store
 
 __all__ = ["create", "load_record", "names", "open"]
 
@@ -219,7 +222,7 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
         raise
 
 
-def load_record(store: Store, name: str | None) -> SessionRecord:
+def load_record(store: "Store", name: str | None) -> SessionRecord:
     """The session of this name, or the only one."""
     if name is None:
         there = store.names()

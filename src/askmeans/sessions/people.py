@@ -19,11 +19,12 @@ import threading
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
 from askmeans.queries import ME, Answer
+from askmeans.sessions import events
 from askmeans.sessions.agreement import (
     Agreement,
     Disagreement,
@@ -32,13 +33,16 @@ from askmeans.sessions.agreement import (
     disagreements_of,
     gold_scores,
 )
-from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.imports import add_gold
-from askmeans.sessions.log import EventKind, NewEvent, check_annotator
-from askmeans.sessions.reports import ImportReport, Receipt
+from askmeans.sessions.log import check_annotator
+from askmeans.sessions.moves import Moves
+from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import InviteRecord, Transaction
+from askmeans.sessions.store.records import InviteRecord
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["ROLES", "Invite", "People", "Person", "Role"]
 
@@ -110,7 +114,7 @@ class People:
 
     Parameters
     ----------
-    runtime, assignment, results : internal
+    runtime, moves, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -121,9 +125,9 @@ class People:
     'Ada'
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment, results: Results) -> None:
+    def __init__(self, runtime: Runtime, moves: Moves, results: Results) -> None:
         self._runtime = runtime
-        self._assignment = assignment
+        self._moves = moves
         self._results = results
 
     def invite(
@@ -178,7 +182,7 @@ class People:
             )
         token = secrets.token_urlsafe(32)
 
-        def invited(transaction: Transaction) -> list[NewEvent]:
+        def invited(transaction: "Transaction") -> list[events.Event]:
             now = transaction.now()
             number = transaction.invite(
                 InviteRecord(
@@ -186,9 +190,9 @@ class People:
                     until=now + _DAY * float(days), used=None, revoked=None,
                 )
             )  # fmt: skip
-            return [NewEvent(kind=EventKind.INVITE, annotator=who, target=number, text=role)]
+            return [events.Invite(annotator=who, invite=number, role=role)]
 
-        self._assignment.append(invited)
+        self._moves.append(invited)
         return token
 
     def invites(self) -> list[Invite]:
@@ -229,7 +233,7 @@ class People:
         by = check_annotator(annotator)
         meant: list[int] = []
 
-        def revoked(transaction: Transaction) -> list[NewEvent]:
+        def revoked(transaction: "Transaction") -> list[events.Event]:
             # Read here: somebody about to be revoked may be inviting themselves once more.
             every = [_as_invite(record, transaction.now()) for record in transaction.invites()]
             valid = [invite for invite in every if invite.state == "valid"]
@@ -244,9 +248,9 @@ class People:
                 )
             for number in meant:
                 transaction.revoke(number)
-            return [NewEvent(kind=EventKind.REVOKE, annotator=by, target=n) for n in meant]
+            return [events.Revoke(annotator=by, invite=number) for number in meant]
 
-        self._assignment.append(revoked)
+        self._moves.append(revoked)
         return [invite for invite in self.invites() if invite.number in meant]
 
     def person_of(self, token: str) -> Person | None:
@@ -310,7 +314,7 @@ class People:
         Your invitation has ended
         """
 
-        def check(transaction: Transaction) -> None:
+        def check(transaction: "Transaction") -> None:
             for record in transaction.invites(person.invite):
                 same = (record.name, record.role) == (person.name, person.role)
                 if same and _as_invite(record, transaction.now()).state == "valid":
@@ -372,7 +376,7 @@ class People:
         check_number(n, "n", "People.disagreements", integer=True, minimum=1)
         return disagreements_of(self._runtime, int(n))
 
-    def adjudicate(self, question_id: int, value: Any, *, annotator: str = ME) -> Receipt:
+    def adjudicate(self, question_id: int, value: Any, *, annotator: str = ME) -> events.Event:
         """Decide a question that people answered: the decision takes the place of their answers.
 
         Their answers stay in the log and in `agreement`, and count again when it is taken back.
@@ -389,8 +393,8 @@ class People:
 
         Returns
         -------
-        Receipt
-            What was kept.
+        Event
+            The stored event.
 
         Examples
         --------
@@ -406,10 +410,10 @@ class People:
         names = self._results.names
         answer = (
             None if value is None
-            else self._assignment.checked_value(question_id, value, names)
+            else self._moves.checked_value(question_id, value, names)
         )  # fmt: skip
 
-        def decided() -> NewEvent:
+        def decided() -> events.Event:
             state = self._runtime.state
             if answer is None:
                 missing = state.decision(question_id) is None
@@ -425,14 +429,11 @@ class People:
                     if answer is not None
                     else "This decision was taken back before. The results show what stands.",
                 )
-            return NewEvent(
-                kind=EventKind.ADJUDICATE, annotator=who, question=question_id,
-                value=answer,
-            )  # fmt: skip
+            return events.Adjudicate(annotator=who, question=question_id, value=answer)
 
-        return self._assignment.log(decided)
+        return self._moves.log(decided)
 
-    def want_opinions(self, question_id: int, n: int, *, annotator: str = ME) -> Receipt:
+    def want_opinions(self, question_id: int, n: int, *, annotator: str = ME) -> events.Event:
         """Ask so many people about a question, whatever the session's `annotations` are.
 
         Parameters
@@ -446,16 +447,14 @@ class People:
 
         Returns
         -------
-        Receipt
-            What was kept.
+        Event
+            The stored event.
         """
         check_number(n, "n", "People.want_opinions", integer=True, minimum=1)
-        number = self._assignment.question(question_id).id
+        number = self._runtime.asked_question(question_id).id
         most = min(int(n), 2**31)
-        return self._assignment.log(
-            lambda: NewEvent(
-                kind=EventKind.OPINIONS, annotator=annotator, question=number, target=most
-            )
+        return self._moves.log(
+            lambda: events.WantOpinions(annotator=annotator, question=number, n=most)
         )
 
     def add_gold(self, answers: Iterable[Answer]) -> ImportReport:
@@ -531,7 +530,7 @@ class People:
             pseudonym = check_annotator(pseudonym, person=True)
         name, runtime = check_annotator(name, person=True), self._runtime
 
-        def replaced(transaction: Transaction) -> list[NewEvent]:
+        def replaced(transaction: "Transaction") -> list[events.Event]:
             taken = {event.annotator for event in transaction.events(0)}
             taken |= {lease.annotator for lease in transaction.leases()[1]}
             invites = runtime.store.invites(runtime.record.id)[1]
@@ -539,9 +538,11 @@ class People:
             new = _pseudonym(name, pseudonym, taken)
             transaction.replace_annotator(name, new)
             by = new if who == name else who  # the event says that it was done, not the name
-            return [NewEvent(kind=EventKind.PSEUDONYM, text=new, annotator=by)]
+            return [events.Pseudonym(annotator=by, pseudonym=new)]
 
-        return self._assignment.append(replaced).text or ""
+        event = self._moves.append(replaced)
+        assert isinstance(event, events.Pseudonym)
+        return event.pseudonym
 
 
 def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:

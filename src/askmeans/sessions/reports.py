@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from askmeans._util.text import html_table
 from askmeans.results import Result, expected_wrong_text, sizes_of, wrong_of
+from askmeans.sessions.events import Event
 from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Change", "Estimate", "Group", "Holding", "ImportReport", "Question", "Receipt",
+__all__ = ["Change", "Estimate", "Group", "Holding", "ImportReport", "Question",
            "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
 
 
@@ -122,52 +123,6 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
-    """That something was kept, durably.
-
-    Parameters
-    ----------
-    event : int
-        Its number in the log.
-    kind : str
-        "answer", "unsure", "skip", "undo" and so on.
-    question : int or None
-        The question's number.
-    value : float, tuple of float or None
-        The answer, to a group question a share for each group; None for all but answers.
-    annotator : str
-        Who did it.
-    key : str
-        The client's key.
-    at : float
-        When, in seconds since 1970 by the database's clock.
-    late : bool
-        Whether it came after its lease had ended, or after the question was settled.
-    undone : bool
-        Whether it was taken back since.
-    repeated : bool
-        Whether it was there already: the same key, or the same answer, again.
-    counts : bool
-        Whether it is an answer that goes into the result.
-    gold : float, tuple of float or None
-        The known answer to a gold question, where people may see it ("gold_feedback").
-    """
-
-    event: int
-    kind: str
-    question: int | None
-    value: float | tuple[float, ...] | None
-    annotator: str
-    key: str
-    at: float
-    late: bool = False
-    undone: bool = False
-    repeated: bool = False
-    counts: bool = False
-    gold: float | tuple[float, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
     """What became of imported answers.
 
@@ -211,7 +166,7 @@ class Undone:
 
     Parameters
     ----------
-    receipt : Receipt
+    receipt : Event
         The undo itself.
     question : Question or None
         The question; None where it was about a group.
@@ -228,7 +183,7 @@ class Undone:
         The name of the group that was added for the answer and went with it.
     """
 
-    receipt: Receipt
+    receipt: Event
     question: Question | None
     kind: str
     value: float | tuple[float, ...] | None

@@ -18,7 +18,8 @@ from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError
 from askmeans.results import Clustering, strongest_clusters, with_names
 from askmeans.sessions.display import RESERVED, unique_names
-from askmeans.sessions.log import EventKind, State
+from askmeans.sessions.events import Answer, Unsure
+from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
     NO_ANSWERS,
     Estimate,
@@ -28,7 +29,7 @@ from askmeans.sessions.reports import (
     Status,
 )
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Lease
+from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]
@@ -399,7 +400,7 @@ def seconds_per_answer(state: State) -> tuple[float, str]:
         gaps += [
             event.at - before.at
             for before, event in pairwise(stack)
-            if event.kind in (EventKind.ANSWER, EventKind.UNSURE)
+            if isinstance(event, Answer | Unsure)
         ]
     gaps = [gap for gap in gaps if 0.0 <= gap < _BREAK]  # a clock may be set back
     if len(gaps) < _KNOWN:

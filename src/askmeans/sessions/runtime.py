@@ -21,33 +21,38 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import QueryError, StoreMovedError
+from askmeans.policy.advisers import without_advice
+from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
-from askmeans.policy.panel import without_models
-from askmeans.policy.regrouped import renumbered, to_ask_again
 from askmeans.policy.stratified import Settings, StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
+from askmeans.sessions.events import AddGroup, Event, Merge, Pseudonym, RemoveGroup, Value
 from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_models
-from askmeans.sessions.log import DISAGREEING, Event, EventKind, State, Value
+from askmeans.sessions.log import DISAGREEING, State
+from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
-from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
+from askmeans.sessions.store.records import Lease, SessionRecord
 from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import quietly
 
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store, Transaction
+
 __all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "Found", "Runtime"]
 
 T = TypeVar("T")
-Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
+Check = Callable[["Transaction"], None]  # raises where whoever acts may not write any more
 
 # The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
 # as new as their others, have that and their number.
@@ -55,6 +60,8 @@ GOLD_COPY = 1 << 30
 # Where so many people wanted questions in the last seconds, they come before all else: models that
 # take long to learn rest so many times as long.
 _CROWD, _LATELY, _REST = 5, 10.0, 3.0
+
+_CLOCK_SLIP = 5.0  # seconds that a clock may be set back without ending a lease
 
 AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
 GOOD_ENOUGH = "good_enough"  # the option: share of wrong items to stop at; 0.0 for none
@@ -95,7 +102,7 @@ class _Moment:
 class Runtime:
     """Log, questions and policy of one session, in one process."""
 
-    def __init__(self, store: Store, record: SessionRecord, config: Config, rows: Rows) -> None:
+    def __init__(self, store: "Store", record: SessionRecord, config: Config, rows: Rows) -> None:
         self.store = store
         self.record = record
         self.config = config
@@ -162,7 +169,7 @@ class Runtime:
             self.refresh()
             yield self.state
 
-    def write(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
+    def write(self, work: Callable[["Transaction"], T], *, durable: bool = True) -> T:
         """Do work in a write transaction: what happened before is folded in, then what it appends.
 
         It is done again where the connection was lost, and finds by its keys what was done before.
@@ -188,15 +195,15 @@ class Runtime:
                 self.take(transaction.appended)
                 return done
 
-        return retried(once, self.store.patience)
+        return retried(once, self.store.retry_timeout)
 
-    def _since(self, transaction: Transaction) -> list[Event]:
+    def _since(self, transaction: "Transaction") -> list[Event]:
         """What happened since; refused where what happened last is no longer there."""
         last = self.state.last_event
         if last is None:
             return transaction.events(0)
         events = transaction.events(last.id - 1)
-        renamed = any(event.kind is EventKind.PSEUDONYM for event in events)
+        renamed = any(isinstance(event, Pseudonym) for event in events)
         there = bool(events) and events[0].id == last.id
         if not there or (events[0].key != last.key and not renamed):
             raise StoreMovedError(
@@ -216,6 +223,14 @@ class Runtime:
             return moment.leases
         return self.keep_leases(*self.store.leases(self.record.id))
 
+    def in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
+        """Those of the leases that have not ended, and are no longer than the session's.
+
+        One that reaches farther was given before the clock was set back; it would last too long.
+        """
+        latest = now + self.config.lease_seconds + _CLOCK_SLIP
+        return [lease for lease in leases if now < lease.until <= latest]
+
     def keep_leases(self, now: float, leases: list[Lease]) -> tuple[float, list[Lease]]:
         """Note who holds what, for as long as the moment lasts."""
         moment = self._moment.get()
@@ -228,7 +243,7 @@ class Runtime:
         moment = self._moment.get()
         if moment is not None:
             moment.is_read = True
-        if any(event.kind is EventKind.PSEUDONYM for event in events) and self.state.last:
+        if any(isinstance(event, Pseudonym) for event in events) and self.state.last:
             self.state = self._new_state()
             self._table = None
             events = self.store.events(self.record.id)
@@ -247,19 +262,18 @@ class Runtime:
         n_groups = self.config.n_clusters + self.state.n_added
         for event in events:
             where = f"event {event.id}: "
-            n_groups += event.kind is EventKind.GROUP
-            if event.kind in (EventKind.GROUP, EventKind.MERGE, EventKind.RENAME,
-                              EventKind.DESCRIBE, EventKind.PIN):  # fmt: skip
-                check(event.aim < n_groups, f"{where}group {event.aim}")
-            if event.kind is EventKind.MERGE:
-                check(event.whole < n_groups, f"{where}group {event.value}")
-            elif event.kind in (EventKind.RENAME, EventKind.PIN) and event.value is not None:
-                check(self._has_row(event.whole), f"{where}item {event.value}")
-            question = self._questions.get(event.question or 0)
-            if question is not None and event.value is not None:
-                of_group = isinstance(event.value, tuple)
-                check(of_group == (question.kind == "group"), f"{where}value {event.value}")
-                check(not of_group or len(event.value) <= n_groups, f"{where}its shares")  # type: ignore[arg-type]  # a row
+            n_groups += isinstance(event, AddGroup)
+            for name in ("group", "into"):
+                number = getattr(event, name, None)
+                check(number is None or number < n_groups, f"{where}group {number}")
+            row = getattr(event, "row", None)
+            check(row is None or self._has_row(row), f"{where}item {row}")
+            question = self._questions.get(getattr(event, "question", 0))
+            value = getattr(event, "value", None)
+            if question is not None and value is not None:
+                is_row = isinstance(value, tuple)
+                check(is_row == (question.kind == "group"), f"{where}value {value}")
+                check(not is_row or len(value) <= n_groups, f"{where}its shares")
 
     def _has_row(self, row: int) -> bool:
         """Whether there is an item; another process may have added it."""
@@ -272,11 +286,11 @@ class Runtime:
         """The groups there are, as far as events were folded in."""
         into: dict[int, int] = {}
         gone = set(self.state.withdrawn)
-        for event in self.state.regroupings:
-            if event.kind is EventKind.MERGE:
-                into[event.whole] = event.aim
-            elif event.kind is EventKind.REMOVE:
-                gone.add(event.aim)
+        for event in self.state.group_changes:
+            if isinstance(event, Merge):
+                into[event.group] = event.into
+            elif isinstance(event, RemoveGroup):
+                gone.add(event.group)
         n = self.config.n_clusters + self.state.n_added
         return GroupNumbers(n=n, into=into, gone=frozenset(gone))
 
@@ -398,13 +412,6 @@ class Runtime:
     def again(self) -> tuple[Question, ...]:
         """What is to be asked again, as far as is known here."""
         return () if self._table is None else self._table.again
-
-    def row(self, question: Question, pending: Set[Question], annotator: str) -> list[Question]:
-        """The other questions about an item that could be asked with this one."""
-        if question.kind != "membership":
-            return []
-        asked = self.propose(len(self.groups.living), pending, annotator)
-        return [q for q in asked if q.items == question.items and q != question]
 
     def compute(self) -> Found:
         """The result of all that stands; computed anew where answers or rows changed."""
@@ -556,6 +563,12 @@ class Runtime:
         question = self.question(number)
         return question if question.repeat < GOLD_COPY else question._replace(repeat=0)
 
+    def asked_question(self, number: int) -> AskedQuestion:
+        """A question by its number, as annotators get it."""
+        with self.lock:
+            kind, items, cluster, repeat = self.plain_question(number)
+        return AskedQuestion(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
+
     def about(self, items: tuple[int, ...]) -> list[int]:
         """Numbers of the questions about just these items."""
         return list(self._about.get(items, ()))
@@ -572,23 +585,25 @@ class Runtime:
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
-                n_given=len(state.given),
-                answers=with_models(answers, state.models, groups),
-                again=tuple(to_ask_again(told)) if state.regroupings else (),
+                n_given=len(state.log_answers),
+                answers=with_models(answers, state.advice, groups),
+                again=tuple(to_ask_again(told)) if state.group_changes else (),
             )
         return self._table
 
     def _carried_on(self, table: "_Evidence") -> "_Evidence | None":
         """The table with the answers since; None where it must be made anew."""
         state, groups = self.state, self.groups
-        if table.n_rewrites != state.n_rewrites or state.regroupings:
+        if table.n_rewrites != state.n_rewrites or state.group_changes:
             return None
-        new = state.given[table.n_given :]
+        new = state.log_answers[table.n_given :]
         told = as_evidence(new, self.plain_question, groups)
         if any(answer.repeat for answer in told):  # it may replace another
             return None
         answers = table.answers.extended(told, len(groups.living))
-        return replace(table, n_changes=state.n_changes, n_given=len(state.given), answers=answers)
+        return replace(
+            table, n_changes=state.n_changes, n_given=len(state.log_answers), answers=answers
+        )
 
     def _policy_config(self) -> Config:
         """What the policy is made with: groups and a budget given later change what it asks.
@@ -609,7 +624,7 @@ def _places_items(batch: AnswerBatch) -> bool:
 
 def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
-    clustering, answers = policy.clustering(), without_models(answers)
+    clustering, answers = policy.clustering(), without_advice(answers)
     asked = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from askmeans._util.checks import check_number, check_positive
 from askmeans._util.text import html_table
@@ -17,18 +17,24 @@ from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
 from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
+from askmeans.sessions.events import AddRows, Event, Reply, Skip, Unsure, WantOpinions
+from askmeans.sessions.events import Answer as AnswerEvent
 from askmeans.sessions.groups import Groups
 from askmeans.sessions.history import History
 from askmeans.sessions.imports import import_answers
-from askmeans.sessions.log import ITSELF, EventKind, NewEvent, as_key, check_annotator
+from askmeans.sessions.log import ITSELF, as_key, check_annotator
+from askmeans.sessions.moves import Moves
 from askmeans.sessions.people import People
-from askmeans.sessions.reports import ImportReport, Question, Receipt, SessionResult, Status, Undone
+from askmeans.sessions.reports import ImportReport, Question, SessionResult, Status, Undone
 from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import Settings
-from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
+from askmeans.sessions.store.records import SessionRecord
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store, Transaction
 
 __all__ = ["Session"]
 
@@ -77,17 +83,18 @@ class Session:
     1
     """
 
-    def __init__(self, store: Store, record: SessionRecord) -> None:
+    def __init__(self, store: "Store", record: SessionRecord) -> None:
         self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
         self.runtime = Runtime(store, record, self.config, self.rows)
         self._assignment = Assignment(self.runtime)
+        self._moves = Moves(self.runtime)
         self._results = Results(self.runtime)
-        self.groups = Groups(self.runtime, self._assignment, self._results)
-        self.people = People(self.runtime, self._assignment, self._results)
-        self.advisers = Advisers(self.runtime, self._assignment, self._results)
-        self.history = History(self.runtime, self._assignment, self._results)
-        self.settings = Settings(self.runtime, self._assignment)
+        self.groups = Groups(self.runtime, self._moves, self._results)
+        self.people = People(self.runtime, self._moves, self._results)
+        self.advisers = Advisers(self.runtime, self._moves, self._assignment, self._results)
+        self.history = History(self.runtime, self._moves, self._results)
+        self.settings = Settings(self.runtime, self._moves)
 
     @property
     def name(self) -> str:
@@ -107,14 +114,16 @@ class Session:
     @property
     def retry_timeout(self) -> float:
         """Seconds to try again where the database cannot be reached; 30 unless set."""
-        return self.runtime.store.patience
+        return self.runtime.store.retry_timeout
 
     @retry_timeout.setter
     def retry_timeout(self, seconds: float) -> None:
         check_positive(seconds, "retry_timeout", "Session")
-        self.runtime.store.patience = float(seconds)
+        self.runtime.store.retry_timeout = float(seconds)
 
-    def ask(self, n: int = 1, *, annotator: str = ME) -> list[Question]:
+    def ask(
+        self, n: int = 1, *, annotator: str = ME, lease_seconds: float | None = None
+    ) -> list[Question]:
         """Questions for an annotator, leased to them for a while.
 
         Asking again returns one's own open questions and renews their leases. Where nothing else is
@@ -126,6 +135,8 @@ class Session:
             How many at most; an annotator holds at most 48.
         annotator : str, default="me"
             Who will answer.
+        lease_seconds : float or None, default=None
+            How long they are leased; None, and at most, for as long as the session's leases last.
 
         Returns
         -------
@@ -135,31 +146,13 @@ class Session:
         Examples
         --------
         >>> open("fruit.db").ask()
-        [Question(id=1, kind='membership', items=(3,), cluster=0, repeat=0)]
+        [Question(id=1, kind='membership', items=(0,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
-        self.groups.grow()
-        return self._assignment.ask(int(n), annotator)
-
-    def ask_row(self, *, annotator: str = ME, lease_seconds: float | None = None) -> list[Question]:
-        """One question for an annotator, and with a membership the other open ones of its item.
-
-        Parameters
-        ----------
-        annotator : str, default="me"
-            Who will answer.
-        lease_seconds : float or None, default=None
-            How long they are leased; None, and at most, for as long as the session's leases last.
-
-        Returns
-        -------
-        list of Question
-            The question that `ask` returns comes first; skipped ones of the item are left out.
-        """
         if lease_seconds is not None:
-            check_positive(lease_seconds, "lease_seconds", "Session.ask_row")
+            check_positive(lease_seconds, "lease_seconds", "Session.ask")
         self.groups.grow()
-        return self._assignment.ask(1, annotator, whole_row=True, seconds=lease_seconds)
+        return self._assignment.ask(int(n), annotator, lease_seconds)
 
     def add_question(
         self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME
@@ -233,7 +226,7 @@ class Session:
 
     def tell(
         self, question_id: int, value: Any, *, annotator: str = ME, key: str | None = None
-    ) -> Receipt:
+    ) -> Reply:
         """Answer a question; the answer is on disk when this returns.
 
         Parameters
@@ -251,7 +244,7 @@ class Session:
 
         Returns
         -------
-        Receipt
+        Reply
             The stored answer. `late` where the lease had ended, the question was settled or the
             budget was spent.
 
@@ -278,10 +271,10 @@ class Session:
         """
         check_annotator(annotator, person=True)
         as_key(key)
-        answer = self._assignment.checked_value(question_id, value, self._results.names)
-        receipt = self._assignment.give(EventKind.ANSWER, question_id, answer, annotator, key)
-        self._want_another_opinion(receipt)
-        return receipt
+        answer = self._moves.checked_value(question_id, value, self._results.names)
+        reply = self._moves.reply(AnswerEvent, question_id, answer, annotator, key)
+        self._want_another_opinion(reply)
+        return reply
 
     def change(
         self,
@@ -290,7 +283,7 @@ class Session:
         *,
         annotator: str = ME,
         key: str | None = None,
-    ) -> Receipt:
+    ) -> Reply:
         """Replace one's own answer: both the undo and the new answer are stored, or neither.
 
         A question that was not answered before is answered as by `tell`.
@@ -306,7 +299,7 @@ class Session:
 
         Returns
         -------
-        Receipt
+        Reply
             The stored answer; `repeated` where the answer was the same already.
 
         Examples
@@ -317,15 +310,16 @@ class Session:
         >>> [receipt.value for receipt in session.history.answers()]
         [0.75]
         """
-        kind, answer = EventKind.UNSURE, None
+        kind: type[Reply] = Unsure
+        answer = None
         if value is not None:
             check_annotator(annotator, person=True)
             as_key(key)
-            kind = EventKind.ANSWER
-            answer = self._assignment.checked_value(question_id, value, self._results.names)
-        return self._assignment.give(kind, question_id, answer, annotator, key, instead=True)
+            kind = AnswerEvent
+            answer = self._moves.checked_value(question_id, value, self._results.names)
+        return self._moves.reply(kind, question_id, answer, annotator, key, instead=True)
 
-    def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
+    def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Reply:
         """Answer "cannot say"; it costs budget, as an answer does.
 
         Parameters
@@ -335,12 +329,12 @@ class Session:
 
         Returns
         -------
-        Receipt
+        Reply
             The stored event.
         """
-        return self._assignment.give(EventKind.UNSURE, question_id, None, annotator, key)
+        return self._moves.reply(Unsure, question_id, None, annotator, key)
 
-    def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Receipt:
+    def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Reply:
         """Leave a question open: for another annotator, or for when nothing else is left.
 
         Parameters
@@ -350,10 +344,10 @@ class Session:
 
         Returns
         -------
-        Receipt
+        Reply
             The stored event.
         """
-        return self._assignment.give(EventKind.SKIP, question_id, None, annotator, key)
+        return self._moves.reply(Skip, question_id, None, annotator, key)
 
     def renew(self, *, annotator: str = ME, lease_seconds: float | None = None) -> None:
         """Renew the leases that an annotator has; those that ended stay as they are.
@@ -363,7 +357,7 @@ class Session:
         annotator : str, default="me"
             Who holds them.
         lease_seconds : float or None, default=None
-            How long from now on, as in `ask_row`.
+            How long from now on, as in `ask`.
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.renew")
@@ -432,7 +426,7 @@ class Session:
         >>> undone.value, session.ask()[0].id == question.id
         (0.9, True)
         """
-        return self._assignment.undo(question_id, annotator, key, event)
+        return self._moves.undo(question_id, annotator, key, event)
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
         """Where the session stands.
@@ -460,7 +454,7 @@ class Session:
         self.runtime.catch_up()
         state = self._assignment.state_for(annotator)
         now, leases = self.runtime.leases()
-        report = self._results.status(state, self._assignment.in_force(leases, now), now)
+        report = self._results.status(state, self.runtime.in_force(leases, now), now)
         if not estimate:
             return report
         result = self.result()
@@ -525,7 +519,7 @@ class Session:
         Question
             The question, open or not.
         """
-        return self._assignment.question(question_id)
+        return self.runtime.asked_question(question_id)
 
     def exemplars(
         self,
@@ -616,15 +610,15 @@ class Session:
         ('quince', (5, 2))
         """
 
-        def added(transaction: Transaction) -> list[NewEvent]:
+        def added(transaction: "Transaction") -> list[Event]:
             if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
                 raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))
-            return [NewEvent(kind=EventKind.ROWS, annotator=ME, target=part.part)]
+            return [AddRows(annotator=ME, part=part.part)]
 
         with self.runtime.up_to_date():  # other threads' rows come before, or after
             matrix, part = self.rows.prepare(X, items=items, ids=ids)
-            self._assignment.append(added)
+            self._moves.append(added)
             self.rows.load()
 
     @contextmanager
@@ -691,17 +685,13 @@ class Session:
         ]
         return html_table(f"Session {self.name}", facts, [["group", "examples"], *examples])
 
-    def _want_another_opinion(self, receipt: Receipt) -> None:
+    def _want_another_opinion(self, answer: Reply) -> None:
         """Ask one annotator more where models expected another answer than people gave."""
-        number, value, runtime = receipt.question, receipt.value, self.runtime
+        number, value, runtime = answer.question, answer.value, self.runtime
         most, least = self.config.most_annotations, self.config.annotations
-        if most is None or most <= least or number is None or value is None or receipt.repeated:
+        if most is None or most <= least or value is None or answer.repeated:
             return
         with runtime.lock:
             first = runtime.state.count(number) == least == runtime.state.wanted(number)
         if first and runtime.is_surprising(number, value):
-            self._assignment.log(
-                lambda: NewEvent(
-                    kind=EventKind.OPINIONS, annotator=ITSELF, question=number, target=least + 1
-                )
-            )
+            self._moves.log(lambda: WantOpinions(annotator=ITSELF, question=number, n=least + 1))

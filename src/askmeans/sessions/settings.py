@@ -1,14 +1,12 @@
 """What the owner decides: the budget, a pause, and the options of the page."""
 
-import json
 from typing import Any
 
 from askmeans._util.checks import check_number, check_text
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME
-from askmeans.sessions.assignment import Assignment
-from askmeans.sessions.log import EventKind, NewEvent
-from askmeans.sessions.reports import Receipt
+from askmeans.sessions.events import Event, Pause, Resume, SetBudget, SetOption
+from askmeans.sessions.moves import Moves
 from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
 
 __all__ = ["OPTIONS", "Settings", "initial_option"]
@@ -24,7 +22,7 @@ class Settings:
 
     Parameters
     ----------
-    runtime, assignment : internal
+    runtime, moves : internal
         The parts of the session that it works on.
 
     Examples
@@ -35,9 +33,9 @@ class Settings:
     'We sort fruit by size.'
     """
 
-    def __init__(self, runtime: Runtime, assignment: Assignment) -> None:
+    def __init__(self, runtime: Runtime, moves: Moves) -> None:
         self._runtime = runtime
-        self._assignment = assignment
+        self._moves = moves
 
     @property
     def options(self) -> dict[str, Any]:
@@ -46,7 +44,7 @@ class Settings:
         with self._runtime.up_to_date() as state:
             return {name: initial_option(name, config.target) for name in OPTIONS} | state.options
 
-    def set_option(self, name: str, value: Any, *, annotator: str = ME) -> Receipt:
+    def set_option(self, name: str, value: Any, *, annotator: str = ME) -> Event:
         """Set an option of the page or of the policy.
 
         Parameters
@@ -66,7 +64,7 @@ class Settings:
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
 
         Raises
@@ -86,9 +84,9 @@ class Settings:
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")
-        return self._log(EventKind.OPTION, annotator, text=json.dumps({name: value}))
+        return self._moves.log(lambda: SetOption(annotator=annotator, options={name: value}))
 
-    def set_budget(self, n: int, *, annotator: str = ME) -> Receipt:
+    def set_budget(self, n: int, *, annotator: str = ME) -> Event:
         """Allow another number of questions, more or fewer; answers are kept in either case.
 
         Parameters
@@ -100,7 +98,7 @@ class Settings:
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
 
         Examples
@@ -112,9 +110,9 @@ class Settings:
         """
         check_number(n, "n", "Settings.set_budget", integer=True, minimum=1)
         most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
-        return self._log(EventKind.BUDGET, annotator, target=most)
+        return self._moves.log(lambda: SetBudget(annotator=annotator, n=most))
 
-    def pause(self, *, annotator: str = ME) -> Receipt:
+    def pause(self, *, annotator: str = ME) -> Event:
         """Hand out no questions until `resume`; answers are still taken.
 
         Parameters
@@ -124,7 +122,7 @@ class Settings:
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
 
         Examples
@@ -134,9 +132,9 @@ class Settings:
         >>> session.ask(), session.status().state.value
         ([], 'paused')
         """
-        return self._log(EventKind.PAUSE, annotator)
+        return self._moves.log(lambda: Pause(annotator=annotator))
 
-    def resume(self, *, annotator: str = ME) -> Receipt:
+    def resume(self, *, annotator: str = ME) -> Event:
         """Hand out questions again.
 
         Parameters
@@ -146,14 +144,10 @@ class Settings:
 
         Returns
         -------
-        Receipt
+        Event
             The stored event.
         """
-        return self._log(EventKind.RESUME, annotator)
-
-    def _log(self, kind: EventKind, annotator: str, **values: Any) -> Receipt:
-        """Append an event."""
-        return self._assignment.log(lambda: NewEvent(kind=kind, annotator=annotator, **values))
+        return self._moves.log(lambda: Resume(annotator=annotator))
 
 
 def initial_option(name: str, target: float) -> Any:

@@ -4,30 +4,19 @@ A check raises a ValueError; `as_written` makes one error of it and of whatever 
 lead to while they are read, with a remedy. What was read is then what askmeans writes.
 """
 
-import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from askmeans.exceptions import AskmeansError, StoreDamagedError
 from askmeans.queries import Question
 from askmeans.queries.questions import KINDS
-from askmeans.sessions.log import Event, EventKind
 
-__all__ = ["as_written", "check", "check_event", "check_question", "is_number", "is_whole"]
+__all__ = ["as_written", "check", "check_question", "is_number", "is_whole"]
 
 _TOLD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError,
          RecursionError, StopIteration)  # fmt: skip
-_ABOUT_QUESTIONS = frozenset({
-    EventKind.ANSWER, EventKind.UNSURE, EventKind.HELD, EventKind.GOLD, EventKind.SKIP,
-    EventKind.AGAIN, EventKind.UNDO, EventKind.ADJUDICATE, EventKind.OPINIONS,
-})  # fmt: skip
-_ABOUT_GROUPS = frozenset({
-    EventKind.RENAME, EventKind.DESCRIBE, EventKind.GROUP, EventKind.MERGE, EventKind.PIN,
-})  # fmt: skip
-_ROWS = frozenset({EventKind.RENAME, EventKind.MERGE, EventKind.PIN})  # a row, or a group
-_SLACK = 1e-3  # by which shares may exceed 1 together
 
 
 @contextmanager
@@ -70,40 +59,3 @@ def check_question(number: Any, question: Question) -> None:
     check(all(is_whole(item) for item in question.items) and is_whole(question.repeat), where)
     needs = question.kind == "membership"
     check(is_whole(question.cluster) if needs else question.cluster is None, where)
-
-
-def check_event(event: Event) -> None:
-    """Refuse an event that was never logged."""
-    kind, where = event.kind, f"event {event.id!r:.20} ({event.kind})"
-    asks, groups = kind in _ABOUT_QUESTIONS, kind in _ABOUT_GROUPS
-    check(is_whole(event.id, 1) and is_number(event.at), where)
-    check(isinstance(event.key, str) and isinstance(event.annotator, str), where)
-    check(is_whole(event.question, 1) if asks else event.question is None, f"{where}: its question")
-    check(event.text is None or isinstance(event.text, str), f"{where}: its text")
-    known = is_whole(event.target)
-    check(known or (event.target is None and not groups), f"{where}: its target")
-    check(_is_value(event), f"{where}: its value")
-    if kind is EventKind.OPTION:
-        check(isinstance(json.loads(event.text or "{}"), dict), f"{where}: its text")
-    elif kind is EventKind.MODEL:
-        check(_are_memberships(json.loads(event.text or "[]")), f"{where}: its text")
-
-
-def _is_value(event: Event) -> bool:
-    """Whether an event's value is one of its kind."""
-    value = event.value
-    if event.kind in _ROWS:
-        optional = event.kind is EventKind.RENAME and value is None
-        return optional or (is_number(value, 0.0) and float(value).is_integer())  # type: ignore[arg-type]  # it is a number
-    if isinstance(value, tuple):
-        return all(is_number(share, 0.0, 1.0) for share in value) and sum(value) <= 1.0 + _SLACK
-    return value is None or is_number(value, 0.0, 1.0)
-
-
-def _are_memberships(pairs: Any) -> bool:
-    """Whether these are pairs of a row and its shares, or None."""
-    return isinstance(pairs, Sequence) and all(
-        is_whole(row)
-        and (shares is None or all(is_number(share, 0.0, 1.0 + _SLACK) for share in shares))
-        for row, shares in pairs
-    )

@@ -14,12 +14,12 @@ from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
-from askmeans.sessions.assignment import receipt_of
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import Item, unique_names
+from askmeans.sessions.events import Reply, Skip
 from askmeans.sessions.log import State
 from askmeans.sessions.opening import load_record
-from askmeans.sessions.reports import Group, Question, Receipt, SessionResult
+from askmeans.sessions.reports import Group, Question, SessionResult
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
@@ -126,12 +126,12 @@ def _alike(U: NDArray[np.float64]) -> list[bool]:
 def _deciders(session: Session, n_items: int) -> list[str]:
     """For each item the annotators who answered where it belongs."""
     deciders: list[dict[str, None]] = [{} for _ in range(n_items)]
-    for receipt in session.history.answers():
-        if receipt.question is None or receipt.value is None or is_model(receipt.annotator):
+    for answer in session.history.answers():
+        if answer.value is None or is_model(answer.annotator):
             continue
-        question = session.question(receipt.question)
+        question = session.question(answer.question)
         if question.kind in ("group", "membership") and question.items[0] < n_items:
-            deciders[question.items[0]][receipt.annotator] = None
+            deciders[question.items[0]][answer.annotator] = None
     return [", ".join(names) for names in deciders]
 
 
@@ -154,10 +154,10 @@ def centers_table(session: Session, result: SessionResult) -> Table:
 def answers_table(session: Session) -> Table:
     """One row an answer that stands, in the form that `askmeans import` and `fit` read."""
     return _answers_table(
-        session.rows.ids(), session.groups.all_names,
-        ((session.question(receipt.question), receipt) for receipt in session.history.answers()
-         if receipt.question is not None),
-    )  # fmt: skip
+        session.rows.ids(),
+        session.groups.all_names,
+        ((session.question(answer.question), answer) for answer in session.history.answers()),
+    )
 
 
 def stored_answers(url: str | Path, name: str | None) -> Table:
@@ -172,22 +172,22 @@ def stored_answers(url: str | Path, name: str | None) -> Table:
         known = dict(enumerate(config.cluster_names or ())) | state.names
         return _answers_table(
             ids, unique_names(known, config.n_clusters),
-            ((Question(id=event.asked, **questions[event.asked]._asdict()),
-              receipt_of(event, state)) for event in state.given_by()),
+            ((Question(id=event.question, **questions[event.question]._asdict()),
+              state.as_of_now(event)) for event in state.replies()),
         )  # fmt: skip
     finally:
         store.close()
 
 
 def _answers_table(
-    ids: Sequence[str], names: list[str], answers: Iterable[tuple[Question, Receipt]]
+    ids: Sequence[str], names: list[str], answers: Iterable[tuple[Question, Reply]]
 ) -> Table:
     """One row an answer, without skips."""
     rows: list[list[Any]] = []
-    for question, receipt in answers:
-        if receipt.kind == "skip":
+    for question, answer in answers:
+        if isinstance(answer, Skip):
             continue
-        cluster, value = question.cluster, receipt.value
+        cluster, value = question.cluster, answer.value
         name = "" if cluster is None else names[cluster]
         clusters = len(names)
         items = [ids[row] for row in question.items]
@@ -204,10 +204,10 @@ def _answers_table(
                 numbered_text(value) if isinstance(value, tuple) else value,
                 "cannot say" if value is None else "",
                 question.id,
-                receipt.annotator,
-                receipt.late,
-                receipt.counts,
-                receipt.at,
+                answer.annotator,
+                answer.late,
+                answer.counts,
+                answer.at,
             ]
         )
     return Table(columns=list(_ANSWERS), rows=rows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from askmeans.exceptions import QueryError
-from askmeans.sessions import Question, Receipt, Session, Status
+from askmeans.sessions import Question, Reply, Session, Status
 from askmeans.web.cards import Card, Cards, describe, describe_fully
 
 __all__ = ["Assignments", "QuestionView"]
@@ -50,7 +50,7 @@ class Assignments:
         A page with a script reports that it is still open, so it holds a question for a short time.
         """
         session = self.session
-        row = session.ask_row(annotator=annotator, lease_seconds=_LEASE if by_script else None)
+        row = session.ask(annotator=annotator, lease_seconds=_LEASE if by_script else None)
         card = None
         if wanted is not None:
             card = self._wanted_card(wanted, annotator, row)
@@ -128,7 +128,7 @@ class Assignments:
     def _describe(self, value: Any) -> str:
         return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
 
-    def _describe_receipt(self, receipt: Receipt) -> str:
+    def _describe_receipt(self, receipt: Reply) -> str:
         """What was saved, in a sentence."""
         number = receipt.question
         if receipt.kind == "skip":
@@ -142,7 +142,7 @@ class Assignments:
             known = f" The known answer is {self._describe(receipt.gold)}."
         return f"Saved: {self._describe(receipt.value)} to question {number}{again}{late}.{known}"
 
-    def _own_answer(self, question: Question, annotator: str) -> Receipt | None:
+    def _own_answer(self, question: Question, annotator: str) -> Reply | None:
         """An annotator's answer to a question, unless it was taken back."""
         answers = self.session.history.answers_about(question.items, annotator=annotator)
         return next((receipt for receipt in answers if receipt.question == question.id), None)

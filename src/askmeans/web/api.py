@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from askmeans._util.text import UNSEEN
 from askmeans.exceptions import AnswerError
-from askmeans.sessions import Estimate, Item, Person, Question, Receipt, Status, Undone
+from askmeans.sessions import Estimate, Item, Person, Question, Reply, Status, Undone
 from askmeans.sessions.reports import Holding
 from askmeans.web.context import AppContext
 from askmeans.web.files import result_json, stream
@@ -108,7 +108,23 @@ QuestionOut = _model_of(
     Question, "A question.", kind=Literal["membership", "group", "pair", "triplet", "relative"]
 )
 QuestionsOut: Any = GenericAlias(list, (QuestionOut,))
-ReceiptOut = _model_of(Receipt, "That something was kept.", "counts", "gold")
+
+
+class ReceiptOut(_Out):
+    """The stored event."""
+
+    event: int
+    kind: str
+    question: int | None = None
+    value: float | tuple[float, ...] | None = None
+    annotator: str
+    key: str
+    at: float
+    late: bool = False
+    undone: bool
+    repeated: bool
+
+
 ReceiptsOut: Any = GenericAlias(list, (ReceiptOut,))
 UndoneOut = _model_of(
     Undone, "What was taken back.", "reopened", "value_now", "group", receipt=ReceiptOut,
@@ -224,7 +240,7 @@ def make_api(context: AppContext) -> APIRouter:
         return session.ask(wanted.n, annotator=_name_of(person, wanted.annotator))
 
     @change("/answers", ReceiptOut, 404)
-    def answer(request: Request, person: _Person, sent: AnswerIn) -> Receipt:
+    def answer(request: Request, person: _Person, sent: AnswerIn) -> Reply:
         """Keep an answer, a "cannot say" or a skip; it is on disk when this returns."""
         annotator = _name_of(person, sent.annotator)
         if (sent.kind == "answer") != (sent.value is not None):
@@ -248,7 +264,7 @@ def make_api(context: AppContext) -> APIRouter:
     @router.get("/history", response_model=ReceiptsOut, responses=_errors())
     def history(
         person: _Person, annotator: Annotated[Annotator | None, Query()] = None
-    ) -> list[Receipt]:
+    ) -> list[Reply]:
         """Answers and skips that stand, in the order given; annotators see their own."""
         return session.history.answers(annotator=_visible_name(person, annotator))
 

@@ -41,6 +41,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
+# Quick hands answer three questions a second; a program on the same machine forty.
+_PERSON_RATE, _PERSON_BURST = 100.0, 1000.0
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 _DEEPEST = 6  # of HTML's headings
 _TURNS = 2  # answers at once: one is written to the disk while the other is checked
@@ -61,6 +63,7 @@ class AppContext:
         self.thumbnails = Thumbnails(session)
         self.responses = ResponseCache()
         self.failed_signins = RateLimit(_FAILED_RATE, _FAILED_BURST)
+        self.requests_of_people = RateLimit(_PERSON_RATE, _PERSON_BURST)
         self.cards.predict = self._predict
         session.learn_aside()
         self._turns = asyncio.Semaphore(_TURNS)  # the first to wait is the first to go

@@ -116,12 +116,12 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
             return
-        await self._app(scope, _limited(receive), send_with_headers)
+        await self._app(scope, limited_receive(receive), send_with_headers)
 
     def _has_certificate(self, scope: Scope, headers: Headers) -> bool:
         """Whether a request came encrypted to this server itself, by one of its names."""
         direct = scope["scheme"] == "https" and not self._is_proxied
-        return direct and _hostname(headers.get("host", "")) in self._public_hosts
+        return direct and hostname(headers.get("host", "")) in self._public_hosts
 
     def _refuse_client(self, scope: Scope, headers: Headers) -> PlainTextResponse | None:
         """Refuse a client by its address, encryption or number of requests."""
@@ -150,7 +150,7 @@ class Guard:
 
     def _refuse_host(self, headers: Headers) -> PlainTextResponse | None:
         """Refuse a name that is not the page's."""
-        if _hostname(headers.get("host", "")) in LOOPBACK | self._public_hosts:
+        if hostname(headers.get("host", "")) in LOOPBACK | self._public_hosts:
             return None
         text = "This page is for this machine only: use http://127.0.0.1."
         if self._public_hosts:
@@ -248,7 +248,7 @@ def _refuse_foreign_form(method: str, headers: Headers) -> PlainTextResponse | N
     return None
 
 
-def _limited(receive: Receive) -> Receive:
+def limited_receive(receive: Receive) -> Receive:
     """Receive no more bytes than allowed, whatever was announced, and in time."""
     n_bytes, is_complete = 0, False
     end = asyncio.get_running_loop().time() + BODY_SECONDS
@@ -271,7 +271,7 @@ def _limited(receive: Receive) -> Receive:
     return limited
 
 
-def _hostname(host: str) -> str:
+def hostname(host: str) -> str:
     """The name in a Host header, without the port; none where there is more, such as a path."""
     match = _HOST.fullmatch(host)
     return match[1].strip("[]").lower() if match else ""

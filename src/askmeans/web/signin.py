@@ -24,7 +24,7 @@ from askmeans.sessions import Person, Session
 from askmeans.web.context import AppContext, is_api
 from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
-from askmeans.web.limits import RateLimit, rate_limit_key
+from askmeans.web.limits import rate_limit_key
 
 __all__ = ["SignIn", "add_signin", "cookie_of", "refuse_ended"]
 
@@ -35,8 +35,6 @@ ANNOTATORS = frozenset({
     "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
 RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # if the owner allows it
-# Quick hands answer three questions a second; a program on the same machine forty.
-PERSON_RATE, PERSON_BURST = 100.0, 1000.0
 _LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
 _DAYS = 400  # the most that browsers keep a cookie; the token may end before
 _WRONG = "This link or token is not valid any more, or never was. Ask for a new one."
@@ -60,7 +58,6 @@ class SignIn:
         self._app = app
         self._context = context
         self._cookie = cookie_of(context.session)
-        self._people = RateLimit(PERSON_RATE, PERSON_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request with the person who sent it, or refuse it."""
@@ -89,7 +86,7 @@ class SignIn:
         person = await self._person(request)
         if person is None:
             return _refuse_unknown(request)
-        if not self._people.allows(person.name):
+        if not self._context.requests_of_people.allows(person.name):
             response = _refuse(request, 429, "Too many requests. Try again in a moment.")
             response.headers["retry-after"] = "1"
             return response

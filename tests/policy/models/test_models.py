@@ -9,13 +9,15 @@ from sklearn.datasets import make_moons
 from sklearn.linear_model import LogisticRegression
 
 from askmeans.fuzzy.items import as_items
-from askmeans.policy.models.discriminant import learn_discriminant, shrunk_covariance
 from askmeans.policy.models.forest import forest
-from askmeans.policy.models.graph import Graph, spread
-from askmeans.policy.models.kernel import MOST, ridge, smooth
-from askmeans.policy.models.logistic import learn_logistic, logistic
+from askmeans.policy.models.gaussian_process import MOST, Graph, gp_graph, gp_rbf, ridge
+from askmeans.policy.models.linear import (
+    learn_lda,
+    learn_logistic,
+    shrunk_covariance,
+    span,
+)
 from askmeans.policy.models.mixture import maximise, mixture
-from askmeans.policy.models.rows import span
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool, quadratic
 
@@ -30,12 +32,12 @@ def known(X, labels, rows, k):
 @pytest.mark.parametrize("looseness", [1.0, 30.0])
 def test_logistic_regression_on_labels_is_that_of_scikit_learn(study, looseness):
     pool, training, _ = study
-    found = logistic(pool, training, looseness=looseness)
+    U = learn_logistic(pool, training, looseness=looseness).of(pool.Z)
     labels = training.Y.argmax(axis=1)
     model = LogisticRegression(C=looseness, tol=1e-8, max_iter=1000).fit(
         pool.Z[training.rows], labels
     )
-    assert_allclose(found.pool, model.predict_proba(pool.Z), atol=0.01)
+    assert_allclose(U, model.predict_proba(pool.Z), atol=0.01)
 
 
 def test_soft_labels_count_by_their_share(study):
@@ -47,8 +49,8 @@ def test_soft_labels_count_by_their_share(study):
         training.sample_weight,
         training.stratum_size,
     )
-    assert_allclose(logistic(pool, thirds, looseness=1.0).pool, 1 / 3, atol=1e-3)
-    assert_allclose(learn_discriminant(pool, thirds).of(pool.Z), 1 / 3, atol=1e-9)
+    assert_allclose(learn_logistic(pool, thirds, looseness=1.0).of(pool.Z), 1 / 3, atol=1e-3)
+    assert_allclose(learn_lda(pool, thirds).of(pool.Z), 1 / 3, atol=1e-9)
 
 
 def test_the_covariance_is_shrunk_as_ledoit_and_wolf_do():
@@ -77,7 +79,7 @@ def test_models_that_are_linear_have_no_slope_across_what_answers_span(d):
     pool, training = known(X, labels, np.arange(12), 2)
     across = np.linalg.svd(pool.Z[:12])[2][12:]  # none where there are few features
     regression = learn_logistic(pool, training, looseness=1.0)
-    for model in (learn_discriminant(pool, training), regression):
+    for model in (learn_lda(pool, training), regression):
         assert_allclose(across @ model.slope, 0.0, atol=1e-6)
         assert (model.of(pool.Z).argmax(axis=1) == labels).mean() > 0.9
 
@@ -88,7 +90,7 @@ def test_a_mixture_learns_shapes_that_one_covariance_cannot():
     X = rng.normal(size=(400, 2)) * np.where(labels[:, None] == 0, [0.3, 0.3], [3.0, 3.0])
     pool, training = known(X, labels, np.arange(16), 2)
     found = mixture(pool, training)
-    linear = learn_discriminant(pool, training).of(pool.Z)
+    linear = learn_lda(pool, training).of(pool.Z)
     assert (found.pool.argmax(axis=1) != labels).mean() < 0.1
     assert (linear.argmax(axis=1) != labels).mean() > 0.2
     assert_allclose(found.predict(pool.X), found.pool, atol=1e-9)
@@ -136,18 +138,18 @@ def test_answers_spread_along_moons():
     X, labels = make_moons(300, noise=0.05, random_state=0)
     rows = [int(np.flatnonzero(labels == j)[i]) for j in (0, 1) for i in range(3)]
     pool, training = known(X, labels, rows, 2)
-    found = spread(pool, training, Graph(pool))
+    found = gp_graph(pool, training, Graph(pool))
     assert (found.pool.argmax(axis=1) == labels).mean() > 0.95
-    assert (learn_discriminant(pool, training).of(pool.Z).argmax(axis=1) == labels).mean() < 0.93
+    assert (learn_lda(pool, training).of(pool.Z).argmax(axis=1) == labels).mean() < 0.93
 
 
 def test_a_graph_learns_the_same_whatever_it_learnt_before():
     X, labels = make_moons(100, noise=0.05, random_state=0)
     pool, training = known(X, labels, np.arange(10), 2)
     graph = Graph(pool)
-    spread(pool, known(X, labels, [7, 3, 50], 2)[1], graph)
+    gp_graph(pool, known(X, labels, [7, 3, 50], 2)[1], graph)
     assert_allclose(
-        spread(pool, training, graph).pool, spread(pool, training, Graph(pool)).pool, atol=1e-9
+        gp_graph(pool, training, graph).pool, gp_graph(pool, training, Graph(pool)).pool, atol=1e-9
     )
 
 
@@ -159,7 +161,7 @@ def test_a_graph_keeps_columns_for_the_last_items_only():
     assert [columns.shape for columns in graph.columns(np.array([7, 50, 3]))] == [(100, 3)] * 2
 
 
-@pytest.mark.parametrize("learn", [smooth, ridge, "graph"])
+@pytest.mark.parametrize("learn", [gp_rbf, ridge, "graph"])
 def test_processes_learn_from_a_part_of_many_answers_and_are_as_good(learn):
     X, labels = make_moons(2400, noise=0.2, random_state=0)
     rows = np.arange(2200)
@@ -167,7 +169,7 @@ def test_processes_learn_from_a_part_of_many_answers_and_are_as_good(learn):
     inside = training.sample(MOST)
     assert inside.sum() == MOST
     assert abs(training.Y[inside].mean(axis=0) - training.Y.mean(axis=0)).max() < 0.002
-    model = spread(pool, training, Graph(pool)) if learn == "graph" else learn(pool, training)
+    model = gp_graph(pool, training, Graph(pool)) if learn == "graph" else learn(pool, training)
     assert model.held_out.shape == training.Y.shape
     least = 0.83 if learn is ridge else 0.95
     assert (model.held_out.argmax(axis=1) == labels[rows]).mean() > least

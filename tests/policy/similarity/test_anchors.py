@@ -11,14 +11,14 @@ from askmeans.policy.similarity.anchors import (
     parts_of,
     rows_beside,
 )
-from askmeans.policy.similarity.comparisons import compared_by
+from askmeans.policy.similarity.comparisons import comparisons_of
 from askmeans.queries import Answers, PairQueries, RelativeQueries
 
 
 def pairs(*answers):
     """Comparisons of items that are numbered as they come."""
     queries = PairQueries([pair for pair, _ in answers])
-    return compared_by(Answers([(1, queries, np.array([value for _, value in answers]))]))
+    return comparisons_of(Answers([(1, queries, np.array([value for _, value in answers]))]))
 
 
 def test_the_first_items_that_are_unlike_each_other_found_the_groups():
@@ -48,7 +48,7 @@ def test_founders_that_answers_contradict_are_followed_by_others_that_explain_mo
 
 def test_sides_found_groups_of_kinds_that_are_unlike_each_other():
     three = RelativeQueries([(2, 0, 1), (3, 0, 1), (4, 1, 5)])
-    told = compared_by(Answers([(1, three, np.array([1.0, 0.0, 1.0]))]))
+    told = comparisons_of(Answers([(1, three, np.array([1.0, 0.0, 1.0]))]))
     first, second = (int(told.items[place]) for place in founders_by_sides(told, 3))
     assert first in {1, 3, 4}  # the most
     assert second in {0, 2}  # nobody said that 5 is unlike them
@@ -56,7 +56,7 @@ def test_sides_found_groups_of_kinds_that_are_unlike_each_other():
 
 def test_two_that_nobody_tells_apart_are_of_one_kind_once_that_is_no_chance():
     three = RelativeQueries([(2, 0, 1), (3, 0, 1), (4, 0, 1), (5, 0, 2), (3, 0, 2), (4, 0, 2)])
-    told = compared_by(Answers([(1, three, np.array([0.5, 0.5, 0.5, 1.0, 0.5, 0.5]))]))
+    told = comparisons_of(Answers([(1, three, np.array([0.5, 0.5, 0.5, 1.0, 0.5, 0.5]))]))
     place = {int(item): at for at, item in enumerate(told.items)}
     assert of_one_kind(told, 3) == {tuple(sorted((place[0], place[1])))}
     assert of_one_kind(told, 4) == set()  # three ties are likely by chance
@@ -89,7 +89,7 @@ def test_the_purest_items_are_anchors_and_those_outside_are_none():
     U = np.array([[0.8, 0.2], [0.0, 1.0], [0.9, 0.1], [0.1, 0.9]])
     found = described(told, U, np.array([False, False, False, True]))
     assert found.anchors == [[2, 0], [1]]
-    assert found.asked[2].tolist() == [True, False]
+    assert found.queried[2].tolist() == [True, False]
 
 
 def test_who_is_like_nobody_is_an_anchor_only_after_those_who_are_like_others_of_the_group():

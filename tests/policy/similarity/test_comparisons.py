@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from askmeans.policy.similarity.comparisons import Expected, compared_by, fit_rows
+from askmeans.policy.similarity.comparisons import Expected, comparisons_of, fit_rows
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 
 EYE = np.eye(3)
 
 
 def answers(*batches):
-    return compared_by(Answers([(1, queries, np.array(values)) for queries, values in batches]))
+    return comparisons_of(Answers([(1, queries, np.array(values)) for queries, values in batches]))
 
 
 def fitted(told, start, *, variance=0.2, **options):

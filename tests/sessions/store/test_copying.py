@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from askmeans import sessions
 from askmeans.exceptions import DataError, NoSessionError
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Pause
 from askmeans.sessions.store import backup_store, copy_store, models, open_store, upgrade_store
 
 
@@ -73,7 +73,7 @@ def test_a_copy_is_of_one_moment_while_others_write(full, postgres_url, tmp_path
     with sessions.open(postgres_url, "main") as session:
         receipts = [session.groups.rename(0, f"name {number}") for number in range(3)]
         with session.runtime.store.write(1) as transaction:  # not committed: not in the copy
-            transaction.append(NewEvent(kind=EventKind.PAUSE, key="later", annotator="me"))
+            transaction.append(Pause(key="later", annotator="me"))
             copy_store(postgres_url, tmp_path / "copy.db")
     store = open_store(tmp_path / "copy.db")
     assert store.events(1)[-1].id == receipts[-1].event

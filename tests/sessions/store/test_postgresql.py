@@ -14,7 +14,7 @@ from askmeans.exceptions import (
     StoreLostError,
     StoreReadOnlyError,
 )
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Pause
 from askmeans.sessions.store import open_store
 
 
@@ -41,7 +41,7 @@ def main(store):
 
 
 def event(key):
-    return NewEvent(kind=EventKind.PAUSE, key=key, annotator="me")
+    return Pause(key=key, annotator="me")
 
 
 def test_writers_of_one_session_take_turns_and_see_all_before_them(postgres_url, store, main):
@@ -83,7 +83,7 @@ def test_answers_wait_for_the_disk_and_leases_need_not(postgres_url, store, main
     store = open_store(postgres_url)
     for durable, level in ((False, "off"), (True, "on"), (False, "off"), (True, "on")):
         with store.write(main, durable=durable) as transaction:
-            waits = transaction._connection.exec_driver_sql("SHOW synchronous_commit").scalar()
+            waits = transaction.connection.exec_driver_sql("SHOW synchronous_commit").scalar()
         assert waits == level
     store.close()
 

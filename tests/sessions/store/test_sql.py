@@ -6,7 +6,7 @@ import pytest
 from store_contract import StoreContract
 
 from askmeans.exceptions import StoreBusyError
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Pause
 from askmeans.sessions.store import open_store
 
 
@@ -23,7 +23,7 @@ def test_a_forked_child_uses_connections_of_its_own(database_at):
 
     def write(key):
         with store.write(session) as transaction:
-            transaction.append(NewEvent(kind=EventKind.PAUSE, key=key, annotator="me"))
+            transaction.append(Pause(key=key, annotator="me"))
 
     parents = pooled()
     assert pooled() is parents

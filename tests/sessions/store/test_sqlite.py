@@ -11,7 +11,7 @@ from store_contract import StoreContract
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError
-from askmeans.sessions.log import EventKind, NewEvent
+from askmeans.sessions.events import Pause
 from askmeans.sessions.store import file_of, open_store
 
 
@@ -39,7 +39,7 @@ def test_answers_wait_for_the_disk_and_leases_need_not(tmp_path):
     session = StoreContract().add(store).id
     for durable, level in ((False, 1), (True, 2), (False, 1), (True, 2)):
         with store.write(session, durable=durable) as transaction:
-            synchronous = transaction._connection.exec_driver_sql("PRAGMA synchronous").scalar()
+            synchronous = transaction.connection.exec_driver_sql("PRAGMA synchronous").scalar()
         assert synchronous == level  # 2 is FULL, 1 is NORMAL
     store.close()
 
@@ -62,7 +62,7 @@ def test_a_writer_waits_for_the_other_from_the_beginning(tmp_path):
         inside.set()
         thread.join(0.1)
         assert thread.is_alive()
-        transaction.append(NewEvent(kind=EventKind.PAUSE, key="a", annotator="me"))
+        transaction.append(Pause(key="a", annotator="me"))
     thread.join()
     store.close()
     assert seen == ["a"]

@@ -12,8 +12,8 @@ __all__ = ["FEW_FEATURES", "centers_are_close", "clusters_are_small"]
 
 Floats = NDArray[np.float64]
 
-# Many centres are close to each other in few dimensions: up to so many, distances are computed from
-# differences.
+# In few dimensions many centres are close to each other: up to this number of features, distances
+# are computed from differences.
 FEW_FEATURES = 32
 # Of the squared norms: below, sums lose more than 1e-5 in float32; memberships in two groups that
 # are near to each other as much for a part of the items only.

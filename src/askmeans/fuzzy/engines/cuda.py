@@ -1,9 +1,9 @@
 """One pass of fuzzy k-means over rows on a CUDA device, in the time of reading them a few times.
 
-`passes.cu` holds the kernels; CuPy compiles them for the card when they are first called. Which of
-three ways a pass goes follows from the shape: `narrow` and `wide` read each row once and write only
-sums; `products`, for many clusters times features and for float64, takes matrix products of
-blocks. Sums are taken in the same order in every run on the same kind of card.
+`passes.cu` has the kernels; CuPy compiles them for the GPU when they are first called. The shape
+selects one of three methods: `narrow` and `wide` read each row once and write only sums;
+`products`, for many clusters times features and for float64, uses matrix products of blocks. Sums
+are taken in the same order in every run on the same kind of GPU.
 """
 
 import math
@@ -27,14 +27,14 @@ __all__ = ["CardEngine", "accumulate", "blocks_on_card", "check_card", "on_card"
 Floats = NDArray[np.float64]
 Array = Any  # a CuPy array
 
-_SHARED = 227 * 1024  # bytes a block of threads may have on cards since 2020 (A100: 163, checked)
-_COPY_ROWS = 1 << 18  # rows that are copied at a time where the card's own do not lie in order
-_PRODUCT_BYTES = 1 << 29  # memory that a block of matrix products may take
-SENT_NUMBERS = 1 << 26  # in a block that is sent to the card: 256 MiB of float32
-_COPY_THREADS = 8
-_ADDED = 256  # tiles of rows that a thread adds up in float32 before float64 goes on
-_SMALLEST = 30.0  # decimal digits below 1 that sums in float32 may take
-_CROWDED = 16  # clusters a feature from which on passes are not fused (see FEW_FEATURES)
+_SHARED = 227 * 1024  # bytes of a block of threads on GPUs since 2020 (A100: 163, checked)
+_COPY_ROWS = 1 << 18  # rows that are copied at a time if the array on the GPU is not contiguous
+_PRODUCT_BYTES = 1 << 29  # memory of a block of matrix products
+SENT_NUMBERS = 1 << 26  # in a block that is sent to the GPU: 256 MiB of float32
+_COPY_THREADS = 8  # of the host: one is slower than the transfer
+_ADDED = 256  # tiles of rows that a thread adds up in float32, before sums continue in float64
+_SMALLEST = 30.0  # decimal exponent below which sums in float32 vanish
+_CROWDED = 16  # clusters per feature from which on passes are not fused (see FEW_FEATURES)
 
 
 def _cupy() -> Any:
@@ -57,15 +57,15 @@ def accumulate(
     *,
     tensor_float: bool = False,
 ) -> tuple[Floats, Floats, float]:
-    """One of Lloyd's iterations over rows on the card: kernels.accumulate, with the same result.
+    """One of Lloyd's iterations over rows on the GPU, with the result of kernels.accumulate.
 
     `frame` is the shift and the scale of the inner coordinates in which the centres are given.
-    `tensor_float` takes products of 10 bits, as TF32 does: twice as quick, errors near 1e-3.
-    Where clusters are tight and far apart float32 loses digits: that pass is taken in float64.
+    `tensor_float` uses products of 10 bits, as TF32 does: twice as fast, with errors near 1e-3.
+    For small clusters far from each other float32 loses digits: that pass is taken in float64.
     """
     k, d = centers.shape
     products = 1 if tensor_float else 3
-    # u ** fuzzifier of an even row must not vanish in the float type
+    # u ** fuzzifier of an even row must not underflow
     double = X.dtype == np.float64 or fuzzifier * math.log10(k) > _SMALLEST
     differences = k > _CROWDED * d and d <= FEW_FEATURES  # these lose nothing
     exact = double or tensor_float or differences
@@ -91,7 +91,7 @@ def _sums(
     shift, scale = frame
     k, d = centers.shape
     exact = shift if double else shift.astype(np.float32).astype(np.float64)
-    away = (exact - shift) * scale  # the card's origin is rounded to the rows' float type
+    away = (exact - shift) * scale  # the origin on the GPU is rounded to the rows' float type
     moments, totals, objective = np.zeros((k, d)), np.zeros(k), 0.0
     with X.device:
         for rows, part in _in_order(X, weights, double=double):
@@ -119,9 +119,9 @@ def _sums(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """How a fused pass is cut: tiles of 16 clusters and 8 features, rows, warps and blocks.
+    """The partition of a fused pass: tiles of 16 clusters and 8 features, rows, warps and blocks.
 
-    `blocks` run on a processor at a time, `most` on the card.
+    `blocks` run on a processor at a time, `most` on the GPU.
     """
 
     name: str
@@ -151,7 +151,7 @@ class _Plan:
 
     @property
     def shared(self) -> int:
-        """Bytes a block of threads keeps beside its registers."""
+        """Bytes of shared memory of a block of threads."""
         width, factors = self.features * 8, self.features * self.clusters * 128
         if self.name == "narrow":
             rows = self.warps * self.rows * 8 * (width + 4)
@@ -162,7 +162,7 @@ class _Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Options:
-    """What a pass needs besides rows, weights and centres (`norms`: their squared lengths)."""
+    """Further arguments of a pass (`norms`: squared lengths of the centres)."""
 
     plan: _Plan | None
     shift: Array
@@ -174,9 +174,10 @@ class _Options:
 
 @cache
 def _plan(device: int, d: int, k: int) -> _Plan | None:
-    """The fused pass for this shape; None where matrix products are better or must do.
+    """The fused pass for this shape; None if matrix products are better, or the only way.
 
-    Found by trial on an H200: registers for the sums of all clusters and features set the limits.
+    Chosen by trials on an H200 (benchmarks/gpu.py): the registers for the sums of all clusters and
+    features are the limit.
     """
     cupy = _cupy()
     if int(cupy.cuda.Device(device).compute_capability) < 80 or k > _CROWDED * d:
@@ -218,8 +219,8 @@ def _plan(device: int, d: int, k: int) -> _Plan | None:
 
 @cache
 def _module(device: int, constants: tuple[tuple[str, Any], ...]) -> Any:
-    """The kernels, compiled for the card with these constants (a second, once; CuPy keeps it)."""
-    del device  # a module belongs to the card that it was loaded on
+    """The kernels, compiled for the GPU with these constants (a second; CuPy caches the result)."""
+    del device  # a module belongs to the GPU on which it was loaded
     source = files("askmeans.fuzzy.engines").joinpath("passes.cu").read_text()
     options = ("-std=c++17", *(f"-D{name}={value}" for name, value in constants))
     return _cupy().RawModule(code=source, options=options)
@@ -232,7 +233,7 @@ def _kernel(device: int, name: str, constants: tuple[tuple[str, Any], ...]) -> A
 
 @cache
 def _compiled(device: int, plan: _Plan, flags: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
-    """The kernel of a fused pass, and the one that adds up what its blocks found."""
+    """The kernel of a fused pass, and the kernel that adds up the sums of its blocks."""
     constants = (
         *flags,
         ("KT", plan.clusters),
@@ -263,7 +264,7 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
         ("PRODUCTS", options.products),
     )
     kernel, total = _compiled(X.device.id, plan, flags)
-    tiles = -(-n // (8 * plan.rows))  # each block adds few of them up: sums in float32 drift
+    tiles = -(-n // (8 * plan.rows))  # each block adds up few of them: sums in float32 drift
     blocks = min(
         -(-tiles // plan.warps), plan.most * -(-tiles // (plan.most * plan.warps * _ADDED))
     )
@@ -293,7 +294,7 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
 
 
 def _products(X: Array, weights: Array | None, centers: Array, options: _Options) -> Floats:
-    """The same sums by two matrix products a block; a column of ones turns into the totals."""
+    """The same sums by two matrix products per block; a column of ones becomes the totals."""
     cupy = _cupy()
     n, d = X.shape
     k = len(centers)
@@ -332,7 +333,7 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
 def _in_order(
     X: Array, weights: Array | None, *, double: bool
 ) -> Iterator[tuple[Array, Array | None]]:
-    """Rows one after the other in float32 or float64: all at once where they lie so already."""
+    """Contiguous rows in float32 or float64: all at once if they are so already."""
     cupy = _cupy()
     real = np.dtype(np.float64 if double else np.float32)
     fits = X.dtype == real and X.flags.c_contiguous
@@ -340,13 +341,13 @@ def _in_order(
     for start in range(0, len(X), step):
         rows = cupy.ascontiguousarray(X[start : start + step], dtype=real)
         part = None
-        if weights is not None:  # kernels take a place in memory, and nothing of strides
+        if weights is not None:  # kernels expect contiguous memory
             part = cupy.ascontiguousarray(weights[start : start + step], dtype=real)
         yield rows, part
 
 
 def check_card() -> None:
-    """Refuse where there is no CUDA device."""
+    """Raise a DeviceError without a CUDA device."""
     cupy = _cupy()
     try:
         cupy.cuda.runtime.getDeviceCount()
@@ -355,14 +356,14 @@ def check_card() -> None:
         )  # needs the toolkit
     except (cupy.cuda.runtime.CUDARuntimeError, RuntimeError) as error:
         raise DeviceError(
-            f"There is no CUDA device that can be used ({error}). Check the driver with "
+            f"There is no usable CUDA device ({error}). Check the driver with "
             "nvidia-smi and the toolkit (pip install 'cupy-cuda13x[ctk]'), or leave the work to "
             "the host (no 'device', --engine disk)."
         ) from error
 
 
 def on_card(X: Any) -> Array:
-    """The same array as CuPy's, nothing copied: torch's and others' come through DLPack."""
+    """The same array as CuPy's without a copy: others are converted through DLPack."""
     cupy = _cupy()
     if isinstance(X, cupy.ndarray):
         return X
@@ -370,9 +371,9 @@ def on_card(X: Any) -> Array:
 
 
 def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]:
-    """Blocks of at most so many rows from the host, one copied while another is computed.
+    """Send blocks of at most `rows` rows to the GPU, one copied while another is computed.
 
-    Two are on the card at a time; each is valid until the next is asked for.
+    Two are on the GPU at a time; each is valid until the next one is requested.
     """
     cupy = _cupy()
     host = iter(blocks)
@@ -386,10 +387,10 @@ def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]
     copied, free = ([cupy.cuda.Event() for _ in range(2)] for _ in range(2))
     copying, current = cupy.cuda.Stream(non_blocking=True), cupy.cuda.get_current_stream()
     for event in free:
-        event.record(current)  # the memory may still be in use by what was computed before
+        event.record(current)  # earlier computations may still use the memory
 
     def send(block: NDArray[Any], at: int) -> Array:
-        copied[at].synchronize()  # the staging memory is still being read
+        copied[at].synchronize()  # until the staging memory is free
         _copy(block, staged[at][: block.size].reshape(block.shape))
         copying.wait_event(free[at])
         cards[at][: block.size].set(staged[at][: block.size], stream=copying)
@@ -410,7 +411,7 @@ def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]
 
 
 def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
-    """Copy rows, on several threads: one alone is slower than the way to the card."""
+    """Copy rows on several threads."""
     step = -(-len(source) // _COPY_THREADS)
 
     def part(start: int) -> None:
@@ -421,16 +422,16 @@ def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
 
 
 def free_bytes() -> int:
-    """Memory on the card that nobody uses; what earlier fits had is CuPy's own."""
+    """Free memory of the GPU, with the memory that CuPy keeps for reuse."""
     cupy = _cupy()
     free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
     return int(free)
 
 
 class CardEngine:
-    """Rows of the host's memory or disk, whose iterations run on the card.
+    """Rows of the host's memory or disk, whose iterations run on the GPU.
 
-    Rows that fit into half of the card's free memory stay there; others are sent in each pass.
+    Rows that fit into half of its free memory stay there; others are sent in each pass.
     """
 
     def __init__(self, engine: Any) -> None:
@@ -450,7 +451,7 @@ class CardEngine:
                 self.kept[start : start + len(block)] = block
 
     def map(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """Lloyd's passes on the card, all others on the host."""
+        """Lloyd's passes on the GPU, all others on the host."""
         if function is not kernels.accumulate:
             results: list[Any] = self.engine.map(function, *shared)
             return results

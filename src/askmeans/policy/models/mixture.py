@@ -1,12 +1,11 @@
-"""A Gaussian mixture that answers start and hold: soft labels for some items, EM for the rest."""
+"""A semi-supervised Gaussian mixture, clamped to the answers: EM for all other items."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.policy.models.discriminant import learn_discriminant
-from askmeans.policy.models.rows import softmax
+from askmeans.policy.models.linear import learn_lda, softmax
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quadratic
 
@@ -32,20 +31,20 @@ class Mixture:
 
 def mixture(pool: Pool, training: Training) -> Fitted:
     """EM from a discriminant analysis; answered items keep their memberships."""
-    whole = _learn(pool, [training], np.arange(len(pool)))[0]
+    coefficients = _learn(pool, [training], np.arange(len(pool)))[0]
     Q = pool.quadratic
     held_out = np.full_like(training.Y, 1.0 / training.Y.shape[1])
     splits = training.splits()
     if splits:
         among = pool.few[:: max(1, len(pool.few) // _ENOUGH)]
-        found = _learn(pool, [part for _, part in splits], among)
-        for (inside, _), coefficients in zip(splits, found, strict=True):
-            held_out[inside] = softmax(Q[training.rows[inside]] @ coefficients.T)
+        by_fold = _learn(pool, [part for _, part in splits], among)
+        for (inside, _), one in zip(splits, by_fold, strict=True):
+            held_out[inside] = softmax(Q[training.rows[inside]] @ one.T)
     return Fitted(
-        name="mixture",
-        pool=softmax(Q @ whole.T),
+        name="gaussian_mixture",
+        pool=softmax(Q @ coefficients.T),
         held_out=held_out,
-        predict=Mixture(scale=pool.scaled, axes=pool.axes, coefficients=whole),
+        predict=Mixture(scale=pool.scaled, axes=pool.axes, coefficients=coefficients),
     )
 
 
@@ -54,12 +53,12 @@ def _learn(pool: Pool, parts: list[Training], among: NDArray[np.intp]) -> Floats
     among = np.union1d(among, np.concatenate([part.rows for part in parts]))
     Q = pool.quadratic[among]
     common = pool.principal.var(axis=0)
-    told = [(i, np.searchsorted(among, part.rows), part.Y.T) for i, part in enumerate(parts)]
+    clamped = [(i, np.searchsorted(among, part.rows), part.Y.T) for i, part in enumerate(parts)]
     Z = pool.Z[among]
     # By part, cluster and item.
-    R = np.stack([learn_discriminant(pool, part).of(Z).T for part in parts])
+    R = np.stack([learn_lda(pool, part).of(Z).T for part in parts])
     for _ in range(_ITERATIONS):
-        for i, rows, Y in told:
+        for i, rows, Y in clamped:
             R[i][:, rows] = Y
         coefficients = maximise((R.reshape(-1, len(Q)) @ Q).reshape(*R.shape[:2], -1), common)
         new = (coefficients.reshape(-1, Q.shape[1]) @ Q.T).reshape(R.shape)

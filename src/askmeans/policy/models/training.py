@@ -1,4 +1,4 @@
-"""Answers as models learn from them, and what a fitted model offers."""
+"""The training data of a model, and a fitted model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -24,18 +24,18 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
-MANY = 10  # answers from which on flexible and humble models learn
-# With ten, answers are held out from models that are nearly those that learn from all of them: over
-# 42 real tables with 50 and 100 answers the log loss is .467, with five .469.
+MANY = 10  # answers from which on flexible models learn: one for each fold
+# Over 42 real tables with 50 and 100 answers the log loss is .467 with ten folds, .469 with five.
 FOLDS = 10
-ALL_OR_NOTHING = 0.98  # mean of the strongest memberships from which on answers are all or nothing
+# The mean of the strongest memberships from which answers are hard: one slip in 50 leaves them so.
+ALL_OR_NOTHING = 0.98
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Training:
-    """Rows of the pool with their memberships, how much each is worth, and its fold.
+    """Rows of the pool with their memberships, weights and folds.
 
-    `known` tells the entries that somebody told from those that were filled in.
+    `known` marks the entries with answers; the others were filled in.
     """
 
     rows: Rows
@@ -54,7 +54,7 @@ class Training:
         stratum_size: Floats,
         known: NDArray[np.bool_] | None = None,
     ) -> "Training":
-        """Training rows with folds that share out every cluster evenly."""
+        """Training rows with stratified folds."""
         known = np.ones(Y.shape, dtype=bool) if known is None else known
         near = without_last_bits(Y)
         order = np.lexsort((-near.max(axis=1), near.argmax(axis=1)))  # ties: as asked
@@ -77,7 +77,7 @@ class Training:
 
     @property
     def is_supported(self) -> NDArray[np.bool_]:
-        """Which rows others could predict: of whose strongest cluster another example is known."""
+        """Which rows others can predict: their strongest cluster has another example."""
         strongest = self.Y.argmax(axis=1)
         own = self.sample_weight * self.Y[np.arange(len(self.Y)), strongest]
         others = (self.sample_weight @ self.Y)[strongest] - own
@@ -85,7 +85,7 @@ class Training:
 
     @property
     def weight(self) -> Floats:
-        """What each answer is worth with the items that it stands for; 1 on average."""
+        """The weight of each answer by the size of its stratum; 1 on average."""
         weight = self.sample_weight * np.sqrt(self.stratum_size)
         return np.asarray(weight / weight.mean())
 
@@ -94,12 +94,12 @@ class Training:
         return replace(self, Y=self.Y[:, clusters], known=self.known[:, clusters])
 
     def splits(self) -> list[tuple[NDArray[np.bool_], "Training"]]:
-        """Which rows each fold has, and all others to learn from; none of a single row."""
+        """The rows of each fold, and all others to learn from; none of a single row."""
         inside = [self.folds == fold for fold in np.unique(self.folds)]
         return [(rows, self.part(~rows)) for rows in inside if not rows.all()]
 
     def sample(self, most: int) -> NDArray[np.bool_]:
-        """Which rows to learn from where that takes long: at most so many, of every cluster."""
+        """At most so many rows, of every cluster, to learn from where time grows fast."""
         chosen = np.ones(len(self.rows), dtype=bool)
         if len(self.rows) > most:
             order = np.lexsort((self.folds, without_last_bits(self.Y).argmax(axis=1)))
@@ -118,9 +118,9 @@ class Training:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fitted:
-    """A model that has learnt: memberships of the pool, held-out ones of the answered items.
+    """A fitted model: memberships of the pool, and held-out ones of the answered items.
 
-    `refine` makes the same of all items, where that is more than of the pool.
+    `refine` fits it to all items, where the pool is a part of them.
     """
 
     name: str
@@ -151,7 +151,7 @@ def with_empty(U: Floats, clusters: Rows, n_clusters: int) -> Floats:
 
 
 class InCommonScale(Protocol):
-    """A model that can be asked of items as they are, and of items in the common scale."""
+    """A model of items as they are, and of items in the common scale."""
 
     def __call__(self, X: NDArray[np.floating]) -> Floats: ...
 

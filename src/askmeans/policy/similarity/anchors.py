@@ -45,9 +45,9 @@ _LITTLE = 0.5  # similarity to members of all groups together, below which an it
 class Compared:
     """Rows of the compared items, and what follows from them."""
 
-    told: Comparisons
+    comparisons: Comparisons
     U: Floats
-    asked: Bools  # with which groups each item was compared
+    queried: Bools  # with which groups each item was compared
     anchors: list[list[int]]  # places, for each group, the purest first
     n_checks: Rows  # how often an item was compared with a group that it had been compared with
     misfit: Floats  # the largest part of an answer that rows do not explain, for each item
@@ -57,28 +57,33 @@ class Compared:
     @property
     def items(self) -> Rows:
         """The compared items."""
-        return self.told.items
+        return self.comparisons.items
 
     @property
     def all_or_nothing(self) -> Bools:
         """Which items were called like or unlike others, and nothing else was said of them."""
-        told = self.told
-        clear = (told.pair_value == 0.0) | (told.pair_value == 1.0)
-        found = np.zeros(len(told.items), dtype=bool)
-        found[told.pairs[clear]] = True
-        for others in (told.pairs[~clear], told.triplets, told.relative, self.sure):
-            found[others] = False
-        return found & ~self.unlike
+        comparisons = self.comparisons
+        clear = (comparisons.pair_value == 0.0) | (comparisons.pair_value == 1.0)
+        chosen = np.zeros(len(comparisons.items), dtype=bool)
+        chosen[comparisons.pairs[clear]] = True
+        for others in (
+            comparisons.pairs[~clear],
+            comparisons.triplets,
+            comparisons.relative,
+            self.sure,
+        ):
+            chosen[others] = False
+        return chosen & ~self.unlike
 
 
-def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[int, int]]:
+def founders_of(comparisons: Comparisons, k: int, named: dict[int, int]) -> list[dict[int, int]]:
     """Items that are like none before them, by place, and the group that each stands for.
 
     Those in `named` stand for the groups that somebody named. Whoever is in between is like items
     of two groups, and a slip makes two of a group look unlike: another first item may find more.
     Where the first that were found do not explain all answers, others follow that may do so.
     """
-    similar = _similarities(told)
+    similar = _similarities(comparisons)
     known: dict[int, int] = {}
     for place, group in named.items():
         if group not in known.values():
@@ -86,25 +91,29 @@ def founders_of(told: Comparisons, k: int, named: dict[int, int]) -> list[dict[i
     free = [group for group in range(k) if group not in known.values()]
     best: list[list[int]] = [[]]
     wrong = [np.inf]
-    for first in range(min(len(told.items), _FIRST * k)):
-        found: list[int] = []
-        for place in [first, *range(len(told.items))]:
-            beside = [similar.get(in_order(place, f), np.nan) for f in [*known, *found]]
-            new = place not in known and place not in found
-            if new and len(found) < len(free) and all(s <= _unlike(k) for s in beside):
-                found.append(place)
-        if len(found) > len(best[0]):
+    for first in range(min(len(comparisons.items), _FIRST * k)):
+        candidates: list[int] = []
+        for place in [first, *range(len(comparisons.items))]:
+            beside = [similar.get(in_order(place, f), np.nan) for f in [*known, *candidates]]
+            new = place not in known and place not in candidates
+            if new and len(candidates) < len(free) and all(s <= _unlike(k) for s in beside):
+                candidates.append(place)
+        if len(candidates) > len(best[0]):
             best, wrong = [], []
-        if sorted(found) not in best and len(found) >= len(best[0] if best else found):
-            best.append(sorted(found))
+        if sorted(candidates) not in best and len(candidates) >= len(
+            best[0] if best else candidates
+        ):
+            best.append(sorted(candidates))
             founders = known | dict(zip(best[-1], free, strict=False))
-            wrong.append(0.0 if told.is_soft else _n_wrong_from(founders, similar, k))
+            wrong.append(0.0 if comparisons.is_soft else _n_wrong_from(founders, similar, k))
         if len(best[0]) == len(free) and wrong[0] < 1.0:
             break
     order = np.argsort(wrong[1:], kind="stable") + 1
     few = [best[at] for at in order if wrong[at] <= min(wrong) + _A_FEW]
-    most = 1 if told.is_soft else _SETS
-    return [known | dict(zip(found, free, strict=False)) for found in [best[0], *few][:most]]
+    most = 1 if comparisons.is_soft else _SETS
+    return [
+        known | dict(zip(candidates, free, strict=False)) for candidates in [best[0], *few][:most]
+    ]
 
 
 def _unlike(k: int) -> float:
@@ -134,8 +143,8 @@ def _n_wrong_from(founders: dict[int, int], similar: dict[tuple[int, int], float
         V = V / np.maximum(V.sum(axis=1, keepdims=True), 1.0)
         V[places] = fixed
     known = np.asarray(V.any(axis=1))
-    said = (known[a] & (known[b] | outside[b])) | (outside[a] & known[b])
-    return n_wrong((V[a] * V[b]).sum(axis=1)[said] - value[said])
+    counted = (known[a] & (known[b] | outside[b])) | (outside[a] & known[b])
+    return n_wrong((V[a] * V[b]).sum(axis=1)[counted] - value[counted])
 
 
 def n_wrong(off: Floats) -> float:
@@ -143,13 +152,13 @@ def n_wrong(off: Floats) -> float:
     return float(np.minimum(np.square(off / _WRONG), 1.0).sum())
 
 
-def founders_by_sides(told: Comparisons, k: int) -> dict[int, int]:
+def founders_by_sides(comparisons: Comparisons, k: int) -> dict[int, int]:
     """Items that stand for groups by what they were more like: those whose kind no other is of.
 
     Whoever is more like one of two is of its kind, and of another kind than the other.
     """
-    m, aside = len(told.items), told.relative_value != 0.5
-    chosen, value = told.relative[aside], told.relative_value[aside]
+    m, aside = len(comparisons.items), comparisons.relative_value != 0.5
+    chosen, value = comparisons.relative[aside], comparisons.relative_value[aside]
     near = np.where(value > 0.5, chosen[:, 1], chosen[:, 2])
     far = np.where(value > 0.5, chosen[:, 2], chosen[:, 1])
     links = coo_array((np.ones(len(near)), (chosen[:, 0], near)), shape=(m, m))
@@ -164,43 +173,45 @@ def founders_by_sides(told: Comparisons, k: int) -> dict[int, int]:
     return {place: group for group, place in enumerate(founders)}
 
 
-def of_one_kind(told: Comparisons, k: int) -> set[tuple[int, int]]:
+def of_one_kind(comparisons: Comparisons, k: int) -> set[tuple[int, int]]:
     """Two items, by place, that many were between and none was more like one of.
 
     Were they of two groups, an item of either would tell them apart.
     """
-    ties, apart = Counter[tuple[int, int]](), set()
-    for (_, b, c), value in zip(told.relative.tolist(), told.relative_value.tolist(), strict=True):
+    ties, separated = Counter[tuple[int, int]](), set()
+    for (_, b, c), value in zip(
+        comparisons.relative.tolist(), comparisons.relative_value.tolist(), strict=True
+    ):
         ties[in_order(b, c)] += 1
         if value != 0.5:
-            apart.add(in_order(b, c))
+            separated.add(in_order(b, c))
     enough = 2.0 if k == 2 else math.log(_BY_CHANCE) / math.log(1.0 - 2.0 / k)
-    return {pair for pair, count in ties.items() if count >= enough and pair not in apart}
+    return {pair for pair, count in ties.items() if count >= enough and pair not in separated}
 
 
-def rows_beside(told: Comparisons, founders: dict[int, int], k: int) -> Floats:
+def rows_beside(comparisons: Comparisons, founders: dict[int, int], k: int) -> Floats:
     """Rows as similarities to the founders have them, the rest shared evenly; NaN without any."""
-    values = np.full((len(told.items), k), np.nan)
-    for (a, b), value in _similarities(told).items():
+    values = np.full((len(comparisons.items), k), np.nan)
+    for (a, b), value in _similarities(comparisons).items():
         for one, other in ((a, b), (b, a)):
             if other in founders:
                 values[one, founders[other]] = value
     for place, group in founders.items():
         values[place] = np.eye(k)[group]
     some = np.flatnonzero((~np.isnan(values)).any(axis=1))
-    rows = np.full((len(told.items), k), np.nan)
+    rows = np.full((len(comparisons.items), k), np.nan)
     rows[some] = 1.0 / k
     keep_answers(rows, some, values[some])
     return rows
 
 
-def outsiders_of(told: Comparisons, founders: dict[int, int], k: int) -> Bools:
+def outsiders_of(comparisons: Comparisons, founders: dict[int, int], k: int) -> Bools:
     """Which items are like no group, though compared with members of every one."""
-    similar = _similarities(told)
-    group_of, outside = dict(founders), np.zeros(len(told.items), dtype=bool)
+    similar = _similarities(comparisons)
+    group_of, outside = dict(founders), np.zeros(len(comparisons.items), dtype=bool)
     if len(set(founders.values())) < k:
         return outside
-    best = np.full((len(told.items), k), np.nan)
+    best = np.full((len(comparisons.items), k), np.nan)
     waiting = list(founders)
     while waiting:  # members tell of those that were compared with them
         member = waiting.pop(0)
@@ -217,33 +228,36 @@ def outsiders_of(told: Comparisons, founders: dict[int, int], k: int) -> Bools:
     return outside
 
 
-def groups_outside(told: Comparisons, outside: Bools) -> list[list[int]]:
+def groups_outside(comparisons: Comparisons, outside: Bools) -> list[list[int]]:
     """Items that are like no group, by place, together with those that they are like.
 
     Who was not compared with the first of each is in none of them yet.
     """
-    similar = _similarities(told)
-    found: list[list[int]] = []
+    similar = _similarities(comparisons)
+    groups: list[list[int]] = []
     for place in np.flatnonzero(outside).tolist():
-        beside = [similar.get((group[0], place), np.nan) for group in found]
+        beside = [similar.get((group[0], place), np.nan) for group in groups]
         if all(s <= _LITTLE for s in beside):
-            found.append([place])
+            groups.append([place])
         elif np.nanmax([*beside, 0.0]) > _LITTLE:
-            found[int(np.nanargmax(beside))].append(place)
-    return found
+            groups[int(np.nanargmax(beside))].append(place)
+    return groups
 
 
-def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:
+def described(comparisons: Comparisons, U: Floats, outside: Bools) -> Compared:
     """Anchors of each group, and what was compared with which."""
     m, k = U.shape
     strongest, pure = U.argmax(axis=1), (U.max(axis=1, initial=0.0) >= _PURE) & ~outside
     beside = np.zeros((m, k), dtype=np.intp)
-    for one, other in _subjects(told):
+    for one, other in _subjects(comparisons):
         if pure[other]:
             beside[one, strongest[other]] += 1
-    off = np.abs(told.off(U))
-    off[outside[told.pairs].any(axis=1)] = 0.0
-    anchors, doubtful = [], (_borne_out(told, strongest, off, k) <= 0) & (not told.is_soft)
+    off = np.abs(comparisons.off(U))
+    off[outside[comparisons.pairs].any(axis=1)] = 0.0
+    anchors, doubtful = (
+        [],
+        (_borne_out(comparisons, strongest, off, k) <= 0) & (not comparisons.is_soft),
+    )
     for group in range(k):
         inside = np.flatnonzero((strongest == group) & pure)
         keys = (inside, -beside[inside].sum(axis=1), -np.round(U[inside, group], 3))
@@ -251,24 +265,24 @@ def described(told: Comparisons, U: Floats, outside: Bools) -> Compared:
         anchors.append(inside[order][:_ANCHORS].tolist())
     misfit = outside.astype(np.float64)
     for column in range(2):
-        np.maximum.at(misfit, told.pairs[:, column], off)
-    asked = beside > 0
+        np.maximum.at(misfit, comparisons.pairs[:, column], off)
+    queried = beside > 0
     return Compared(
-        told=told, U=U, asked=asked, anchors=anchors, n_checks=(beside - asked).sum(axis=1),
-        misfit=misfit, unlike=outside,
+        comparisons=comparisons, U=U, queried=queried, anchors=anchors,
+        n_checks=(beside - queried).sum(axis=1), misfit=misfit, unlike=outside,
     )  # fmt: skip
 
 
-def _borne_out(told: Comparisons, group: Rows, off: Floats, k: int) -> Rows:
+def _borne_out(comparisons: Comparisons, group: Rows, off: Floats, k: int) -> Rows:
     """How many answers say that an item is like others of its group, less those against its row.
 
     Who is unlike everybody may be anywhere.
     """
-    found = np.zeros(len(group), dtype=np.intp)
-    counts = _alike(told, group, k).astype(np.intp) - (off > _WRONG)
+    votes = np.zeros(len(group), dtype=np.intp)
+    counts = _alike(comparisons, group, k).astype(np.intp) - (off > _WRONG)
     for column in range(2):
-        np.add.at(found, told.pairs[:, column], counts)
-    return found
+        np.add.at(votes, comparisons.pairs[:, column], counts)
+    return votes
 
 
 def parts_of(compared: Compared) -> list[list[list[int]]]:
@@ -277,38 +291,43 @@ def parts_of(compared: Compared) -> list[list[list[int]]]:
     A group of several parts may be two that a slip has joined. Who is linked with nobody is left
     out.
     """
-    told, U = compared.told, compared.U
+    comparisons, U = compared.comparisons, compared.U
     m, k = U.shape
     group = U.argmax(axis=1)
-    alike = told.pairs[_alike(told, group, k)]
+    alike = comparisons.pairs[_alike(comparisons, group, k)]
     links = coo_array((np.ones(len(alike)), (alike[:, 0], alike[:, 1])), shape=(m, m))
     part = connected_components(links, directed=False)[1]
-    found: list[list[list[int]]] = [[] for _ in range(k)]
+    parts_of_group: list[list[list[int]]] = [[] for _ in range(k)]
     for number in np.flatnonzero(np.bincount(part, minlength=1) > 1):
         places = np.flatnonzero(part == number)
-        found[group[places[0]]].append(places[np.argsort(-U[places].max(axis=1))].tolist())
-    return [sorted(parts, key=len, reverse=True) for parts in found]
+        parts_of_group[group[places[0]]].append(places[np.argsort(-U[places].max(axis=1))].tolist())
+    return [sorted(parts, key=len, reverse=True) for parts in parts_of_group]
 
 
-def _alike(told: Comparisons, group: Rows, k: int) -> Bools:
+def _alike(comparisons: Comparisons, group: Rows, k: int) -> Bools:
     """Which pairs are of one group and alike."""
-    same = group[told.pairs[:, 0]] == group[told.pairs[:, 1]]
-    return np.asarray(same & (told.pair_value > _unlike(k)))
+    same = group[comparisons.pairs[:, 0]] == group[comparisons.pairs[:, 1]]
+    return np.asarray(same & (comparisons.pair_value > _unlike(k)))
 
 
-def _subjects(told: Comparisons) -> list[tuple[int, int]]:
+def _subjects(comparisons: Comparisons) -> list[tuple[int, int]]:
     """Every item with every other that it was compared with."""
-    once = np.unique(np.sort(told.pairs, axis=1), axis=0)  # however often they were asked
+    once = np.unique(np.sort(comparisons.pairs, axis=1), axis=0)  # however often they were asked
     pairs = [*once.tolist(), *once[:, ::-1].tolist()]
-    return [*map(tuple, pairs), *((a, x) for a, b, c in told.relative.tolist() for x in (b, c))]
+    return [
+        *map(tuple, pairs),
+        *((a, x) for a, b, c in comparisons.relative.tolist() for x in (b, c)),
+    ]
 
 
-def _similarities(told: Comparisons) -> dict[tuple[int, int], float]:
+def _similarities(comparisons: Comparisons) -> dict[tuple[int, int], float]:
     """The mean answer to each pair."""
-    found: dict[tuple[int, int], list[float]] = {}
-    for (a, b), value in zip(told.pairs.tolist(), told.pair_value.tolist(), strict=True):
-        found.setdefault(in_order(a, b), []).append(value)
-    return {pair: float(np.mean(values)) for pair, values in found.items()}
+    answers: dict[tuple[int, int], list[float]] = {}
+    for (a, b), value in zip(
+        comparisons.pairs.tolist(), comparisons.pair_value.tolist(), strict=True
+    ):
+        answers.setdefault(in_order(a, b), []).append(value)
+    return {pair: float(np.mean(values)) for pair, values in answers.items()}
 
 
 def in_order(a: int, b: int) -> tuple[int, int]:

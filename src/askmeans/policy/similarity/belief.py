@@ -1,4 +1,11 @@
-"""What is believed after comparisons, and which answers may be slips."""
+"""The belief after comparisons, and which answers may be slips.
+
+Slips are found by belief propagation, damped, since comparisons form loops:
+- Two items of one group were called unlike, or two of different groups alike, with the same small
+  probability: that of a slip. It is estimated with the groups.
+- Before any comparison an item is in the group that models expect that learnt without it; they
+  are never taken to be certain.
+"""
 
 from functools import cached_property
 
@@ -6,15 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.policy.belief import EXACT, Belief
+from askmeans.policy.calibration import sharpened
 from askmeans.policy.ensemble import Ensemble
-from askmeans.policy.evidence import Told
+from askmeans.policy.evidence import Evidence
+from askmeans.policy.models.linear import softmax
+from askmeans.policy.pool import Strata
 from askmeans.policy.similarity.anchors import Compared, groups_outside, n_wrong
 from askmeans.policy.similarity.exact import Core
-from askmeans.policy.similarity.slips import without_slips
-from askmeans.policy.stacking import sharpened
-from askmeans.policy.strata import Strata
 
-__all__ = ["MISFIT", "SimilarBelief"]
+__all__ = ["MISFIT", "SimilarBelief", "without_slips"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -24,37 +31,48 @@ MISFIT = 0.2  # between an answer and the rows, above which it is checked
 _AGAINST = 0.7  # between an answer and what models expect, from which on they contradict it
 _GUIDE = 0.5  # of held-out answers' variance left unexplained, up to which they may
 
+_LEAST = 0.02  # probability of a group, whatever models expect
+_CERTAIN = 1e-6  # the same, where somebody told the row
+_DAMPING = 0.3
+_SWEEPS, _TOLERANCE = 60, 1e-5
+_ROUNDS = 6  # of estimating how many slips there are
+_CLOSE = 1e-3  # shares of slips that are one
+FIRST = 0.05  # probability of a slip that these start with
+_BEFORE = (0.5, 20.0)  # slips among answers, as if seen before
+BOUNDS = (0.005, 0.3)
+
 
 class SimilarBelief(Belief):
     """What is believed after comparisons: their fitted rows stand in the result."""
 
     def __init__(
-        self, ensemble: Ensemble, strata: Strata, told: Told, compared: Compared, core: Core
+        self, ensemble: Ensemble, strata: Strata, evidence: Evidence, compared: Compared, core: Core
     ) -> None:
-        super().__init__(ensemble, strata, told, EXACT)
+        super().__init__(ensemble, strata, evidence, EXACT)
         self.compared = compared
         self.core = core
 
     @cached_property
     def strangers(self) -> list[list[int]]:
         """Items that are like no group, together with those that they are like."""
-        found = groups_outside(self.compared.told, self.compared.unlike)
-        return [[int(self.compared.items[place]) for place in places] for places in found]
+        groups = groups_outside(self.compared.comparisons, self.compared.unlike)
+        return [[int(self.compared.items[place]) for place in places] for places in groups]
 
     @property
-    def doubts(self) -> tuple[int, float]:
+    def misfit(self) -> tuple[int, float]:
         """Groups without an anchor; slips, items that are like no group, or not as expected.
 
         People are taken to slip as often as models are wrong.
         """
-        told, unlike = self.compared.told, self.compared.unlike
+        comparisons, unlike = self.compared.comparisons, self.compared.unlike
         U = np.where(unlike[:, None], 0.0, self.compared.U)
         empty = sum(not anchors for anchors in self.compared.anchors)
-        found = n_wrong(told.off(U)[~unlike[told.pairs].all(axis=1)]) + float(unlike.sum())
+        off = comparisons.off(U)[~unlike[comparisons.pairs].all(axis=1)]
+        wrong = n_wrong(off) + float(unlike.sum())
         if self.stack is not None:
             rows = self.held_out(self.compared.items)
-            found += 0.5 * float(np.square(rows - U)[~unlike].sum())
-        return empty, found
+            wrong += 0.5 * float(np.square(rows - U)[~unlike].sum())
+        return empty, wrong
 
     def held_out(self, items: Rows) -> Floats:
         """What models expect of items that they learnt without these."""
@@ -72,14 +90,14 @@ class SimilarBelief(Belief):
     @cached_property
     def against(self) -> tuple[Floats, Rows, int]:
         """Rows as models expect them, how many answers each item has against them, and slips."""
-        compared, stack, told = self.compared, self.stack, self.compared.told
+        compared, stack, comparisons = self.compared, self.stack, self.compared.comparisons
         against = np.zeros(len(compared.U), dtype=np.intp)
         slips = int((compared.misfit > MISFIT).sum())
         if stack is None or stack.unexplained > _GUIDE:
             return compared.U, against, slips
         rows = self.held_out(compared.items)
-        for one, other in (told.pairs.T, told.pairs.T[::-1]):
-            off = np.abs((rows[one] * compared.U[other]).sum(axis=1) - told.pair_value)
+        for one, other in (comparisons.pairs.T, comparisons.pairs.T[::-1]):
+            off = np.abs((rows[one] * compared.U[other]).sum(axis=1) - comparisons.pair_value)
             np.add.at(against, one, off > _AGAINST)
         against[compared.sure] = 0
         return rows, against, slips
@@ -97,13 +115,58 @@ class SimilarBelief(Belief):
         Where answers contradict each other more often than they do models, those of all or nothing
         are slips as far as that is likely.
         """
-        U, found, stack = super()._memberships(), self.compared.U, self.stack
+        U, rows, stack = super()._memberships(), self.compared.U, self.stack
         expected, against, slips = self.against
-        if stack is not None and slips > (against > 1).sum() and not self.compared.told.is_soft:
-            likely = sharpened(without_slips(self.compared, expected), stack.sharpness)
-            found = np.where(self.compared.all_or_nothing[:, None], likely, found)
-        some = ~self.elsewhere[: len(found)]
+        if (
+            stack is not None
+            and slips > (against > 1).sum()
+            and not self.compared.comparisons.is_soft
+        ):
+            probable = sharpened(without_slips(self.compared, expected), stack.sharpness)
+            rows = np.where(self.compared.all_or_nothing[:, None], probable, rows)
+        some = ~self.unassigned[: len(rows)]
         items = self.compared.items[some]
         U[items] = 0.0
-        U[items, : self.n_clusters] = found[some]
+        U[items, : self.n_clusters] = rows[some]
         return U
+
+
+def without_slips(compared: Compared, expected: Floats) -> Floats:
+    """How likely compared items are in each group, by all answers and what models expect."""
+    comparisons = compared.comparisons.without(compared.unlike)
+    before = np.maximum(expected, _LEAST)
+    before[compared.sure] = np.maximum(compared.U[compared.sure], _CERTAIN)
+    sides = np.concatenate([comparisons.pairs, comparisons.pairs[:, ::-1]])  # who hears of whom
+    turned = np.roll(np.arange(len(sides)), len(comparisons.pairs))
+    signs = 2.0 * np.tile(comparisons.pair_value, 2) - 1.0
+    heard = np.zeros((len(sides), before.shape[1]))
+    slip, rows = FIRST, before
+    for _ in range(_ROUNDS):
+        strength = np.expm1(signs * np.log((1.0 - slip) / slip))
+        for _ in range(_SWEEPS):
+            rows, others = _rows(before, sides, heard)
+            step = np.log1p(strength[:, None] * others[turned])
+            step -= step.mean(axis=1, keepdims=True) + heard
+            heard += (1.0 - _DAMPING) * step
+            if np.abs(step).max(initial=0.0) < _TOLERANCE:
+                break
+        known, slip = slip, _share_of_slips(signs, (others * others[turned]).sum(axis=1), slip)
+        if abs(slip - known) < _CLOSE:
+            break
+    return rows
+
+
+def _share_of_slips(signs: Floats, same: Floats, slip: float) -> float:
+    """How likely an answer is a slip, if two are in one group as likely as all others say."""
+    against = np.where(signs > 0.0, 1.0 - same, same) * slip
+    wrong = against / (against + (1.0 - against / slip) * (1.0 - slip))
+    weight = np.abs(signs) / 2.0  # each answer is here twice
+    slips, answers = _BEFORE
+    return float(np.clip((slips + weight @ wrong) / (answers + weight.sum()), *BOUNDS))
+
+
+def _rows(before: Floats, sides: NDArray[np.intp], heard: Floats) -> tuple[Floats, Floats]:
+    """How likely each item is in each group; and who hears, without what is heard of this one."""
+    logs = np.log(before)
+    np.add.at(logs, sides[:, 0], heard)
+    return softmax(logs), softmax(logs[sides[:, 0]] - heard)

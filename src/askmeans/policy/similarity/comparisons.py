@@ -18,7 +18,7 @@ from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 from askmeans.queries.values import rounding_noise
 
-__all__ = ["Comparisons", "Expected", "compared_by", "fit_rows"]
+__all__ = ["Comparisons", "Expected", "comparisons_of", "fit_rows"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -114,20 +114,20 @@ class Expected:
     variance: Floats  # one per row
 
 
-def compared_by(answers: Answers) -> Comparisons:
+def comparisons_of(answers: Answers) -> Comparisons:
     """The answers about two and three items that somebody could give."""
-    found: dict[type, tuple[list[Rows], list[Floats]]] = {
+    by_kind: dict[type, tuple[list[Rows], list[Floats]]] = {
         kind: ([], []) for kind in (PairQueries, TripletQueries, RelativeQueries)
     }
     mentioned = []
     for batch in answers.batches:
-        if type(batch.queries) not in found:
+        if type(batch.queries) not in by_kind:
             continue
-        said = ~np.isnan(batch.values)
-        table = batch.queries.item_table[said].astype(np.intp)
+        answered = ~np.isnan(batch.values)
+        table = batch.queries.item_table[answered].astype(np.intp)
         mentioned.append(table.ravel())
-        found[type(batch.queries)][0].append(table)
-        found[type(batch.queries)][1].append(np.clip(batch.values[said], 0.0, 1.0))
+        by_kind[type(batch.queries)][0].append(table)
+        by_kind[type(batch.queries)][1].append(np.clip(batch.values[answered], 0.0, 1.0))
     every = np.concatenate(mentioned or [np.empty(0, dtype=np.intp)])
     unique, first = np.unique(every, return_index=True)
     order = np.argsort(first, kind="stable")
@@ -135,7 +135,7 @@ def compared_by(answers: Answers) -> Comparisons:
     rank[order] = np.arange(len(order))
     tables = {}
     for kind, width in ((PairQueries, 2), (TripletQueries, 3), (RelativeQueries, 3)):
-        parts, values = found[kind]
+        parts, values = by_kind[kind]
         table = np.concatenate(parts or [np.empty((0, width), dtype=np.intp)])
         tables[kind] = rank[np.searchsorted(unique, table)], np.concatenate(values or [np.empty(0)])
     return Comparisons(
@@ -150,45 +150,45 @@ class _Loss:
     """Squared distances of what rows say from what people said, and of rows from the expected."""
 
     def __init__(
-        self, told: Comparisons, expected: Expected, levels: int | None, noise: float
+        self, comparisons: Comparisons, expected: Expected, levels: int | None, noise: float
     ) -> None:
-        self.told, self.expected = told, expected
-        self.variance = max(told.rounding(levels) ** 2 + noise**2, 1e-10)
+        self.comparisons, self.expected = comparisons, expected
+        self.variance = max(comparisons.rounding(levels) ** 2 + noise**2, 1e-10)
         self.pull = self.variance / np.maximum(expected.variance, 1e-10)
-        self.weights = [np.ones(len(value)) for value in (told.pair_value, told.triplet_value,
-                                                          told.relative_value)]  # fmt: skip
-        sides = [told.relative_value > 0.5, told.relative_value < 0.5]
+        values = comparisons.pair_value, comparisons.triplet_value, comparisons.relative_value
+        self.weights = [np.ones(len(value)) for value in values]
+        sides = [comparisons.relative_value > 0.5, comparisons.relative_value < 0.5]
         self.low = np.select(sides, [MARGIN, -1.0], -TIE)
         self.high = np.select(sides, [1.0, -MARGIN], TIE)
 
     def residuals(self, U: Floats) -> list[Floats]:
         """How far each pair, triplet and relative answer is outside its interval."""
-        told = self.told
+        comparisons = self.comparisons
         triplets, relative = np.empty(0), np.empty(0)
-        if len(told.triplets):
-            a, b, c = (U[told.triplets[:, column]] for column in range(3))
-            triplets = (a * b * c).sum(axis=1) - told.triplet_value
-        if len(told.relative):
-            a, b, c = (U[told.relative[:, column]] for column in range(3))
+        if len(comparisons.triplets):
+            a, b, c = (U[comparisons.triplets[:, column]] for column in range(3))
+            triplets = (a * b * c).sum(axis=1) - comparisons.triplet_value
+        if len(comparisons.relative):
+            a, b, c = (U[comparisons.relative[:, column]] for column in range(3))
             relative = _outside((a * (b - c)).sum(axis=1), self.low, self.high)
-        return [told.off(U), triplets, relative]
+        return [comparisons.off(U), triplets, relative]
 
     def gradient(self, U: Floats) -> Floats:
         """Of half the loss."""
-        told = self.told
+        comparisons = self.comparisons
         G = self.pull[:, None] * (U - self.expected.rows)
         pairs, triplets, relative = (
             w * r for w, r in zip(self.weights, self.residuals(U), strict=True)
         )
-        i, j = told.pairs.T
+        i, j = comparisons.pairs.T
         np.add.at(G, i, pairs[:, None] * U[j])
         np.add.at(G, j, pairs[:, None] * U[i])
         if len(triplets):
-            i, j, h = told.triplets.T
+            i, j, h = comparisons.triplets.T
             for one, two, three in ((i, j, h), (j, i, h), (h, i, j)):
                 np.add.at(G, one, triplets[:, None] * U[two] * U[three])
         if len(relative):
-            i, j, h = told.relative.T
+            i, j, h = comparisons.relative.T
             np.add.at(G, i, relative[:, None] * (U[j] - U[h]))
             np.add.at(G, j, relative[:, None] * U[i])
             np.add.at(G, h, -relative[:, None] * U[i])
@@ -197,21 +197,22 @@ class _Loss:
     def step(self) -> Floats:
         """A step length for each row that never overshoots."""
         curvature = self.pull.copy()
-        for table, weight in zip((self.told.pairs, self.told.triplets, self.told.relative),
-                                 self.weights, strict=True):  # fmt: skip
+        comparisons = self.comparisons
+        tables = comparisons.pairs, comparisons.triplets, comparisons.relative
+        for table, weight in zip(tables, self.weights, strict=True):
             for column in range(table.shape[1]):
                 np.add.at(curvature, table[:, column], weight * table.shape[1])
         steps: Floats = 1.0 / np.maximum(curvature, 1e-12)[:, None]
         return steps
 
-    def doubt(self, U: Floats) -> None:
+    def downweight(self, U: Floats) -> None:
         """Let answers that nothing explains count less (Geman and McClure)."""
         far = max(_FAR, 3.0 * np.sqrt(self.variance))
         self.weights = [np.square(1.0 / (1.0 + np.square(r / far))) for r in self.residuals(U)]
 
 
 def fit_rows(
-    told: Comparisons,
+    comparisons: Comparisons,
     expected: Expected,
     start: Floats,
     *,
@@ -219,11 +220,11 @@ def fit_rows(
     noise: float = 0.0,
 ) -> tuple[Floats, Floats]:
     """Rows of all compared items, and how far each entry is known: 0 not at all, 1 exactly."""
-    loss = _Loss(told, expected, levels, noise)
+    loss = _Loss(comparisons, expected, levels, noise)
     U = start.copy()
     for round_ in range(_ROUNDS):
         if round_:
-            loss.doubt(U)
+            loss.downweight(U)
         step = loss.step()
         V, speed = U.copy(), 1.0
         for _ in range(_STEPS):  # Nesterov's, started anew where it would overshoot
@@ -238,24 +239,24 @@ def fit_rows(
             U, speed = new, faster
             if np.abs(change).max(initial=0.0) < 1e-10:
                 break
-    return U, _known(told, U, loss)
+    return U, _known(comparisons, U, loss)
 
 
-def _known(told: Comparisons, U: Floats, loss: _Loss) -> Floats:
+def _known(comparisons: Comparisons, U: Floats, loss: _Loss) -> Floats:
     """Of each entry's variance, the share that answers took away, the other rows given."""
     m, k = U.shape
     H = np.zeros((m, k, k))
-    i, j = told.pairs.T
+    i, j = comparisons.pairs.T
     w = loss.weights[0][:, None, None]
     np.add.at(H, i, w * U[j][:, :, None] * U[j][:, None, :])
     np.add.at(H, j, w * U[i][:, :, None] * U[i][:, None, :])
-    if len(told.triplets):
-        w, (i, j, h) = loss.weights[1][:, None, None], told.triplets.T
+    if len(comparisons.triplets):
+        w, (i, j, h) = loss.weights[1][:, None, None], comparisons.triplets.T
         for one, two, three in ((i, j, h), (j, i, h), (h, i, j)):
             product = U[two] * U[three]
             np.add.at(H, one, w * product[:, :, None] * product[:, None, :])
-    if len(told.relative):
-        w, (i, j, h) = loss.weights[2][:, None, None], told.relative.T
+    if len(comparisons.relative):
+        w, (i, j, h) = loss.weights[2][:, None, None], comparisons.relative.T
         product = U[j] - U[h]
         np.add.at(H, i, w * product[:, :, None] * product[:, None, :])
     across = np.eye(k) - 1.0 / k  # rows sum to one

@@ -43,23 +43,23 @@ class Core:
 
 def numbers(answers: Answers) -> dict[Question, float]:
     """The mean answer to each question about two or three items; NaN where nobody could say."""
-    told: dict[Question, list[float]] = {}
+    by_question: dict[Question, list[float]] = {}
     for batch in answers.batches:
         if batch.queries.kind in ("pair", "triplet"):
             questions = batch.queries.questions()
             for question, value in zip(questions, batch.values.tolist(), strict=True):
-                told.setdefault(question._replace(repeat=0), []).append(value)
-    return {question: _mean(values) for question, values in told.items()}
+                by_question.setdefault(question._replace(repeat=0), []).append(value)
+    return {question: _mean(values) for question, values in by_question.items()}
 
 
 def _mean(values: list[float]) -> float:
     """The mean of the numbers among these."""
-    said = [value for value in values if not math.isnan(value)]
-    return sum(said) / len(said) if said else math.nan
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else math.nan
 
 
 def core_of(
-    told: Mapping[Question, float],
+    answers: Mapping[Question, float],
     queue: list[int],
     k: int,
     *,
@@ -82,8 +82,8 @@ def core_of(
             batch = next(asking)
             while True:
                 questions = batch.questions()
-                values = np.array([told.get(question, math.nan) for question in questions])
-                wanted = [question for question in questions if question not in told]
+                values = np.array([answers.get(question, math.nan) for question in questions])
+                wanted = [question for question in questions if question not in answers]
                 if wanted:
                     asking.throw(StopAsking(values))
                 batch = asking.send(values)
@@ -94,32 +94,32 @@ def core_of(
     F = pool.memberships
     rows = {} if F is None or wanted else dict(zip(pool.items.tolist(), F, strict=True))
     anchors = tuple(pool.items[extreme_rows(F, k)].tolist()) if rows and F is not None else ()
-    found = pool.diagnostics
+    diagnostics = pool.diagnostics
     return Core(
         rows=rows if not pool.noisy else {},
         anchors=anchors,
         wanted=tuple(wanted),
         noisy=bool(pool.noisy),
-        sigma=float(found.get("sigma", 0.0)),
+        sigma=float(diagnostics.get("sigma", 0.0)),
         failure=failure,
         warnings=tuple((str(one.message), one.category) for one in caught),
-        diagnostics=dict(similar.counts) | found,
+        diagnostics=dict(similar.counts) | diagnostics,
     )
 
 
-def solved(core: Core, told: Mapping[Question, float], items: list[int]) -> dict[int, Floats]:
+def solved(core: Core, answers: Mapping[Question, float], items: list[int]) -> dict[int, Floats]:
     """Rows of items that were compared with enough of those whose rows are known."""
     beside: dict[int, list[tuple[int, float]]] = {}
-    for question, value in told.items():
+    for question, value in answers.items():
         if question.kind == "pair" and not math.isnan(value):
             a, b = question.items
             for one, other in ((a, b), (b, a)):
                 if other in core.rows and one not in core.rows:
                     beside.setdefault(one, []).append((other, value))
-    found = {}
+    rows = {}
     for item in items:
         pairs = beside.get(item, [])
         design = np.array([core.rows[other] for other, _ in pairs])
         if len(pairs) >= len(core.anchors) > 0 and np.linalg.cond(design) < _WORST:
-            found[item] = simplex_least_squares(design, np.array([value for _, value in pairs]))
-    return found
+            rows[item] = simplex_least_squares(design, np.array([value for _, value in pairs]))
+    return rows

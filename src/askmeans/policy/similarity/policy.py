@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from askmeans.exceptions import MoreClustersWarning, RankError
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.belief import EXACT, Belief
-from askmeans.policy.evidence import NOTHING, Told, told_by
-from askmeans.policy.models.closed_form import name_clusters
+from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
+from askmeans.policy.models.fcm import name_clusters
+from askmeans.policy.ranking import Ranking
 from askmeans.policy.similarity.anchors import (
     Compared,
     described,
@@ -34,10 +35,15 @@ from askmeans.policy.similarity.anchors import (
     rows_beside,
 )
 from askmeans.policy.similarity.belief import SimilarBelief
-from askmeans.policy.similarity.comparisons import Comparisons, Expected, compared_by, fit_rows
+from askmeans.policy.similarity.comparisons import (
+    Comparisons,
+    Expected,
+    comparisons_of,
+    fit_rows,
+)
 from askmeans.policy.similarity.exact import Core, core_of, numbers, solved
 from askmeans.policy.similarity.ranking import SimilarRanking
-from askmeans.policy.stratified import Ranking, StratifiedPolicy
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers
 from askmeans.results import Clustering, warn
 
@@ -69,7 +75,7 @@ class SimilarityPolicy(StratifiedPolicy):
         with self._learning:
             belief = self._belief(self._answers)
         assert isinstance(belief, SimilarBelief)
-        found, notes = clustering.diagnostics, list(clustering.diagnostics.notes)
+        diagnostics, notes = clustering.diagnostics, list(clustering.diagnostics.notes)
         for message, category in belief.core.warnings:
             warn(message, category, notes)
         if belief.core.failure is not None:  # `run` raises it
@@ -85,42 +91,44 @@ class SimilarityPolicy(StratifiedPolicy):
                 MoreClustersWarning,
                 notes,
             )
-        told, core = belief.compared.told, dict(belief.core.diagnostics)
+        comparisons, core = belief.compared.comparisons, dict(belief.core.diagnostics)
         shown = core.get("suggested_clusters", 0) if core.get("noisy") is False else 0
         first = core.get("bootstrap_pairs", 0)
-        asked = {
+        counts = {
             "bootstrap_pairs": first,
-            "row_pairs": len(told.pairs) - first,
-            "triplets": len(told.triplets),
-            "relative": len(told.relative),
+            "row_pairs": len(comparisons.pairs) - first,
+            "triplets": len(comparisons.triplets),
+            "relative": len(comparisons.relative),
             "suggested_clusters": max(belief.suggested_clusters, shown),
         }
         return replace(
             clustering,
-            diagnostics=replace(found, similarity=core | asked, notes=tuple(notes)),
+            diagnostics=replace(diagnostics, similarity=core | counts, notes=tuple(notes)),
         )
 
     def _believed(self, answers: Answers) -> Belief:
         """Fit rows, let models learn from them, and fit rows again with what models expect."""
-        direct, told = told_by(answers, self.k), compared_by(answers)
-        core, exact = self._exact(answers, told, direct)
-        sets = [{}] if exact else self._founders(told, direct)
-        beliefs = [self._believed_from(founders, direct, told, core, exact) for founders in sets]
-        return min(beliefs, key=lambda belief: belief.doubts)
+        direct, comparisons = evidence_of(answers, self.k), comparisons_of(answers)
+        core, exact = self._exact(answers, comparisons, direct)
+        sets = [{}] if exact else self._founders(comparisons, direct)
+        beliefs = [
+            self._believed_from(founders, direct, comparisons, core, exact) for founders in sets
+        ]
+        return min(beliefs, key=lambda belief: belief.misfit)
 
     def _believed_from(
         self,
         founders: dict[int, int],
-        direct: Told,
-        told: Comparisons,
+        direct: Evidence,
+        comparisons: Comparisons,
         core: Core,
         exact: dict[int, Floats],
     ) -> SimilarBelief:
         """What to believe if some items stand for the groups."""
-        levels, noise = self._scale(told, core)
-        outside = outsiders_of(told, founders, self.k)
-        inside = told.without(outside)
-        sure = np.flatnonzero(np.isin(told.items, direct.items))
+        levels, noise = self._scale(comparisons, core)
+        outside = outsiders_of(comparisons, founders, self.k)
+        inside = comparisons.without(outside)
+        sure = np.flatnonzero(np.isin(comparisons.items, direct.items))
         belief: SimilarBelief | None = None
         for _ in range(2):
             expected, start = self._expected(direct, inside, belief, exact, founders, levels)
@@ -129,67 +137,71 @@ class SimilarityPolicy(StratifiedPolicy):
                 expected.variance > 1e-9, np.maximum(expected.variance, _WEAK), expected.variance
             ))  # fmt: skip
             U, known = fit_rows(inside, weak, start, levels=levels, noise=noise)
-            rows = _told(direct, described(told, U, outside), known, exact)
+            rows = _joined(direct, described(comparisons, U, outside), known, exact)
             U, _ = fit_rows(inside, expected, U, levels=levels, noise=noise)
             for place in exact:
                 U[place] = exact[place]
             ensemble, strata = self._ground(rows)
-            compared = replace(described(told, U, outside), sure=sure)
+            compared = replace(described(comparisons, U, outside), sure=sure)
             belief = SimilarBelief(ensemble, strata, rows, compared, core)
         assert belief is not None
         return belief
 
-    def _scale(self, told: Comparisons, core: Core) -> tuple[int | None, float]:
+    def _scale(self, comparisons: Comparisons, core: Core) -> tuple[int | None, float]:
         """The points of the answers' scale, and the noise that there is beside it."""
         scale = self.settings.scale
         if scale.noise == "auto":
-            return scale.levels or told.levels, told.spread or _NOISE
-        return scale.levels or told.levels, max(scale.noise, core.sigma if core.noisy else 0.0)
+            return scale.levels or comparisons.levels, comparisons.spread or _NOISE
+        return scale.levels or comparisons.levels, max(
+            scale.noise, core.sigma if core.noisy else 0.0
+        )
 
     def _exact(
-        self, answers: Answers, told: Comparisons, direct: Told
+        self, answers: Answers, comparisons: Comparisons, direct: Evidence
     ) -> tuple[Core, dict[int, Floats]]:
         """The core, where answers are exact, and rows by place that follow from it."""
         settings = self.settings
-        fine = settings.scale.levels is None and told.levels is None
-        if not fine or settings.ask == "relative" or not len(told.pairs):
+        fine = settings.scale.levels is None and comparisons.levels is None
+        if not fine or settings.ask == "relative" or not len(comparisons.pairs):
             return Core(), {}
         values = numbers(answers)
         rng = np.random.default_rng([settings.seed, 2])
         others = rng.permutation(self.items.n).tolist()
         others.sort(key=self.items.blank.__contains__)  # blank ones last
-        queue = dict.fromkeys([*told.items.tolist(), *others])
+        queue = dict.fromkeys([*comparisons.items.tolist(), *others])
         triplets = settings.ask != "pairwise"
         core = core_of(values, list(queue), self.k, triplets=triplets, seed=settings.seed)
-        rows = core.rows | solved(core, values, told.items.tolist())
-        found = {
-            place: rows[item] for place, item in enumerate(told.items.tolist()) if item in rows
+        rows = core.rows | solved(core, values, comparisons.items.tolist())
+        exact = {
+            place: rows[item]
+            for place, item in enumerate(comparisons.items.tolist())
+            if item in rows
         }
-        return core, _renamed(found, told, direct)
+        return core, _renamed(exact, comparisons, direct)
 
     def _expected(
         self,
-        direct: Told,
-        told: Comparisons,
+        direct: Evidence,
+        comparisons: Comparisons,
         belief: SimilarBelief | None,
         exact: dict[int, Floats],
         founders: dict[int, int],
         levels: int | None,
     ) -> tuple[Expected, Floats]:
         """What to expect of the compared items' rows before they are compared, and a start."""
-        m, k = len(told.items), self.k
+        m, k = len(comparisons.items), self.k
         rows, variance = np.full((m, k), 1.0 / k), np.full(m, (k - 1.0) / k**2)
         if belief is not None and belief.stack is not None:
-            rows = belief.held_out(told.items)
-            variance = np.full(m, _variance(told, rows, levels))
+            rows = belief.held_out(comparisons.items)
+            variance = np.full(m, _variance(comparisons, rows, levels))
         if belief is not None:
             start = belief.compared.U.copy()
         else:
-            beside = rows_beside(told, founders, k)
+            beside = rows_beside(comparisons, founders, k)
             start = np.where(np.isnan(beside), rows, beside)
             rows[list(founders)] = start[list(founders)]
         # What was told directly, or follows exactly, is all but certain.
-        _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
+        _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
         keep_answers(rows, here, direct.values[there])
         variance[here] = np.maximum(variance[here] * direct.left[there], 1e-6)
         for place, row in exact.items():
@@ -198,9 +210,9 @@ class SimilarityPolicy(StratifiedPolicy):
         start[certain] = rows[certain]
         return Expected(rows=rows, variance=variance), start
 
-    def _founders(self, told: Comparisons, direct: Told) -> list[dict[int, int]]:
+    def _founders(self, comparisons: Comparisons, direct: Evidence) -> list[dict[int, int]]:
         """The group that each founder stands for, by place; the likeliest first."""
-        _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
+        _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
         rows = np.nan_to_num(direct.values[there])
         named = {
             int(place): int(row.argmax())
@@ -208,19 +220,19 @@ class SimilarityPolicy(StratifiedPolicy):
             if row.max(initial=0.0) > 0.5
         }
         if self.settings.ask == "relative":  # nobody says that two are unlike
-            found = founders_by_sides(told, self.k)
-            if len(found) == self.k and not named:
-                return [found]
+            founders = founders_by_sides(comparisons, self.k)
+            if len(founders) == self.k and not named:
+                return [founders]
             ensemble, _ = self._ground(direct)
             typical = ensemble.pool.rows[ensemble.pool.typical].tolist()
-            places = {item: place for place, item in enumerate(told.items.tolist())}
-            alike = of_one_kind(told, self.k)
+            places = {item: place for place, item in enumerate(comparisons.items.tolist())}
+            alike = of_one_kind(comparisons, self.k)
             for group, item in enumerate(typical):
                 place = places.get(item)
                 if place is not None and not any(in_order(place, n) in alike for n in named):
                     named.setdefault(place, group)
             return [named]
-        return founders_of(told, self.k, named)
+        return founders_of(comparisons, self.k, named)
 
     def _rank(self, belief: Belief) -> Ranking:
         """The ranking of comparisons that follows from a belief."""
@@ -228,7 +240,7 @@ class SimilarityPolicy(StratifiedPolicy):
 
     def is_spent(self, ranking: Ranking) -> bool:
         """Whether to learn before the next milestone: all that the last one wanted was answered."""
-        return all(question in self._asked for question in ranking.wanted)
+        return all(question in self._questions for question in ranking.wanted)
 
 
 def _one_more_explains(compared: Compared) -> bool:
@@ -236,58 +248,62 @@ def _one_more_explains(compared: Compared) -> bool:
     m, k = compared.U.shape
     start = np.column_stack([0.7 * compared.U, np.full(m, 0.3)])
     even = Expected(rows=np.full((m, k + 1), 1.0 / (k + 1)), variance=np.ones(m))
-    more, _ = fit_rows(compared.told, even, start, levels=None, noise=0.01)
-    left, left_now = (np.linalg.norm(compared.told.off(U)) for U in (more, compared.U))
+    more, _ = fit_rows(compared.comparisons, even, start, levels=None, noise=0.01)
+    left, left_now = (np.linalg.norm(compared.comparisons.off(U)) for U in (more, compared.U))
     return bool(left < _BETTER * left_now)
 
 
-def _variance(told: Comparisons, rows: Floats, levels: int | None) -> float:
+def _variance(comparisons: Comparisons, rows: Floats, levels: int | None) -> float:
     """Of an entry around the rows that models expect, as far as similarities tell."""
-    if not len(told.pairs):
+    if not len(comparisons.pairs):
         return _WEAK
-    off = np.square(told.off(rows))
-    mse = float(np.mean(np.minimum(off, 0.25))) - told.rounding(levels) ** 2
-    norm = float(np.square(rows[told.pairs[:, 0]]).sum(axis=1).mean())
+    off = np.square(comparisons.off(rows))
+    mse = float(np.mean(np.minimum(off, 0.25))) - comparisons.rounding(levels) ** 2
+    norm = float(np.square(rows[comparisons.pairs[:, 0]]).sum(axis=1).mean())
     return float(np.clip(mse / (2.0 * norm), _LEAST, 0.2))
 
 
-def _renamed(found: dict[int, Floats], told: Comparisons, direct: Told) -> dict[int, Floats]:
+def _renamed(
+    exact: dict[int, Floats], comparisons: Comparisons, direct: Evidence
+) -> dict[int, Floats]:
     """Exact rows with their clusters numbered as those say who named them."""
-    _, here, there = np.intersect1d(told.items, direct.items, return_indices=True)
-    both = [(int(p), int(t)) for p, t in zip(here, there, strict=True) if int(p) in found]
+    _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
+    both = [(int(p), int(t)) for p, t in zip(here, there, strict=True) if int(p) in exact]
     if not both:
-        return found
-    rows = np.array([found[place] for place, _ in both])
+        return exact
+    rows = np.array([exact[place] for place, _ in both])
     order = name_clusters(rows, direct.values[[t for _, t in both]])
-    return {place: row[order] for place, row in found.items()}
+    return {place: row[order] for place, row in exact.items()}
 
 
-def _told(direct: Told, compared: Compared, known: Floats, exact: dict[int, Floats]) -> Told:
+def _joined(
+    direct: Evidence, compared: Compared, known: Floats, exact: dict[int, Floats]
+) -> Evidence:
     """What all answers together say of memberships."""
     values = np.where(known >= _KNOWN, compared.U, np.nan)
-    asked = compared.asked.copy()
+    queried = compared.queried.copy()
     certain = np.zeros(len(values), dtype=bool)
     certain[[*exact, *(places[0] for places in compared.anchors if places)]] = True
-    values[certain], asked[certain] = compared.U[certain], True
+    values[certain], queried[certain] = compared.U[certain], True
     for place, row in exact.items():
         values[place] = row
     # An entry that nobody was asked for, where all others are nothing, is only likely.
-    nothing = np.where(asked, np.nan_to_num(values), 0.0).sum(axis=1) <= NOTHING
-    values[~asked & nothing[:, None]] = np.nan
+    nothing = np.where(queried, np.nan_to_num(values), 0.0).sum(axis=1) <= NOTHING
+    values[~queried & nothing[:, None]] = np.nan
     values[compared.unlike & ~certain] = 0.0
     _, here, there = np.intersect1d(compared.items, direct.items, return_indices=True)
     values[here] = np.where(np.isnan(direct.values[there]), values[here], direct.values[there])
-    asked[here] |= direct.asked[there]
+    queried[here] |= direct.queried[there]
     alone = np.flatnonzero(~np.isin(direct.items, compared.items))
     values = np.vstack([values, direct.values[alone]])
-    asked = np.vstack([asked, direct.asked[alone]])
+    queried = np.vstack([queried, direct.queried[alone]])
     rows, cluster = np.nonzero(~np.isnan(values))
     return replace(
         direct,
         items=np.concatenate([compared.items, direct.items[alone]]),
         values=values,
-        asked=asked,
-        times=asked.astype(np.intp),
+        queried=queried,
+        times=queried.astype(np.intp),
         place=rows,
         cluster=cluster,
         value=values[rows, cluster],

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.fuzzy.arrays import without_last_bits
+from askmeans.policy.ranking import REST, Ranking
 from askmeans.policy.similarity.anchors import Compared, in_order, of_one_kind, parts_of
 from askmeans.policy.similarity.belief import MISFIT, SimilarBelief
 from askmeans.policy.similarity.exact import Core
-from askmeans.policy.stratified import REST, Ranking
 from askmeans.queries import Question
 
 __all__ = ["SimilarRanking"]
@@ -47,20 +47,20 @@ class SimilarRanking(Ranking):
     def anchors(self) -> list[list[int]]:
         """Items that stand for each group, the purest first."""
         items = self.compared.items
-        found = [[int(items[place]) for place in places] for places in self.compared.anchors]
+        anchors = [[int(items[place]) for place in places] for places in self.compared.anchors]
         if self.settings.ask == "relative":
             typical = [int(self.belief.pool.rows[place]) for place in self.belief.pool.typical]
-            spare = [item for item in typical if not any(item in items for items in found)]
+            spare = [item for item in typical if not any(item in items for items in anchors)]
             spare = [int(items[place]) for place in self._always_tied()] + spare
-            found = self._of_several_kinds(found, spare)
-        return found
+            anchors = self._of_several_kinds(anchors, spare)
+        return anchors
 
-    def _of_several_kinds(self, found: list[list[int]], spare: list[int]) -> list[list[int]]:
+    def _of_several_kinds(self, anchors: list[list[int]], spare: list[int]) -> list[list[int]]:
         """Anchors of which no two are of one kind; others in their place, and where none is."""
-        items, kinds = self.compared.items, of_one_kind(self.compared.told, self.k)
+        items, kinds = self.compared.items, of_one_kind(self.compared.comparisons, self.k)
         alike = {in_order(int(items[b]), int(items[c])) for b, c in kinds}
         kept: list[list[int]] = []
-        for own in found:
+        for own in anchors:
             known = [item for others in kept for item in others]
             own = [a for a in own if not any(in_order(a, b) in alike for b in known)]
             kept.append(own)
@@ -74,21 +74,21 @@ class SimilarRanking(Ranking):
 
     def _always_tied(self) -> list[int]:
         """Items that are like no anchor more than another: they may be of a group without one."""
-        told = self.compared.told
-        tied = np.zeros(len(told.items), dtype=np.intp)
-        np.add.at(tied, told.relative[:, 0], 1)
-        aside = told.relative_value != 0.5
-        tied[told.relative[aside].ravel()] = 0
+        comparisons = self.compared.comparisons
+        tied = np.zeros(len(comparisons.items), dtype=np.intp)
+        np.add.at(tied, comparisons.relative[:, 0], 1)
+        aside = comparisons.relative_value != 0.5
+        tied[comparisons.relative[aside].ravel()] = 0
         order = np.argsort(-tied, kind="stable")
         return [int(place) for place in order if tied[place] > 1]
 
     @cached_property
-    def likely(self) -> Floats:
-        """Which groups items are likely in: by the groups' sizes, where models explain nothing."""
+    def probabilities(self) -> Floats:
+        """Probabilities of the groups: by the groups' sizes, where models explain nothing."""
         belief = self.belief
         if belief.stack is None or belief.stack.unexplained < _NOTHING_EXPLAINED:
-            return np.asarray(belief.likely[:, : self.k])
-        sizes = np.nansum(belief.told.values[:, : self.k], axis=0)
+            return np.asarray(belief.probabilities[:, : self.k])
+        sizes = np.nansum(belief.evidence.values[:, : self.k], axis=0)
         return np.broadcast_to(sizes, (len(belief.pool), self.k))
 
     @cached_property
@@ -99,26 +99,26 @@ class SimilarRanking(Ranking):
     @cached_property
     def _answered(self) -> set[tuple[int, ...]]:
         """Items that were compared with each other."""
-        items, told = self.compared.items, self.compared.told
-        return {tuple(sorted(items[pair].tolist())) for pair in told.pairs} | {
-            tuple(items[three].tolist()) for three in told.relative
+        items, comparisons = self.compared.items, self.compared.comparisons
+        return {tuple(sorted(items[pair].tolist())) for pair in comparisons.pairs} | {
+            tuple(items[three].tolist()) for three in comparisons.relative
         }
 
     @cached_property
     def _sides(self) -> defaultdict[int, Counter[frozenset[int]]]:
         """How often each item was between items of which groups."""
-        found: defaultdict[int, Counter[frozenset[int]]] = defaultdict(Counter)
+        sides: defaultdict[int, Counter[frozenset[int]]] = defaultdict(Counter)
         group_of = self.compared.U.argmax(axis=1)
-        for place, b, c in self.compared.told.relative.tolist():
+        for place, b, c in self.compared.comparisons.relative.tolist():
             item = int(self.compared.items[place])
-            found[item][frozenset((int(group_of[b]), int(group_of[c])))] += 1
-        return found
+            sides[item][frozenset((int(group_of[b]), int(group_of[c])))] += 1
+        return sides
 
     @property
     def _n_checked(self) -> int:
         """How many items beside the anchors were compared with every group."""
         anchors = [place for places in self.compared.anchors for place in places]
-        return int(np.delete(self.compared.asked, anchors, axis=0).all(axis=1).sum())
+        return int(np.delete(self.compared.queried, anchors, axis=0).all(axis=1).sum())
 
     def subject(self, question: Question) -> int:
         """The item that a question is about: the one that is not an anchor."""
@@ -136,32 +136,32 @@ class SimilarRanking(Ranking):
         """What is open, what is unsure, and new items as far as they shall be asked about."""
         if self.k == 1:
             return
-        told, precise = (
-            self.belief.told,
+        evidence, precise = (
+            self.belief.evidence,
             self.belief.is_precise(self.settings.precision, self.settings.target),
         )
         if self.core.wanted or self.core.rows:
             yield from self.core.wanted
-            yield from self._whole_rows(0 if precise else self.room)
+            yield from self._complete_rows(0 if precise else self.room)
             return
-        open_ = list(self._open_rows((told.left > REST) & ~told.all_but_one))
+        open_ = list(self._open_rows((evidence.left > REST) & ~evidence.all_but_one))
         yield from open_
-        if not self.compared.told.is_soft:
-            yield from self._apart()
+        if not self.compared.comparisons.is_soft:
+            yield from self._unlinked_anchors()
             yield from self._parts()
         if precise:
             yield from self._unsure()
             return
-        early = told.all_but_one & (np.cumsum(told.all_but_one) <= self.k - self._n_checked)
-        if told.unassigned.any():  # there may be more of them
-            early |= told.to_check
+        early = evidence.all_but_one & (np.cumsum(evidence.all_but_one) <= self.k - self._n_checked)
+        if evidence.unassigned.any():  # there may be more of them
+            early |= evidence.to_check
         yield from self._open_rows(early)
         yield from self._unsure()
         yield from self._strange()
         new = list(islice(self._new(), self.room))
         yield from new
         if not open_ and not new:
-            yield from self._open_rows(told.to_check & ~early)
+            yield from self._open_rows(evidence.to_check & ~early)
 
     def _others(self) -> Iterator[Question]:
         """Everything else: the other items, and every item beside every anchor."""
@@ -180,7 +180,7 @@ class SimilarRanking(Ranking):
                     if anchor != row:
                         yield _pair(row, anchor)
 
-    def _whole_rows(self, room: int | None) -> Iterator[Question]:
+    def _complete_rows(self, room: int | None) -> Iterator[Question]:
         """Items beside every anchor of the core: first those that were begun."""
         begun = [i for i in self.compared.items.tolist() if i not in self.core.rows]
         new = (int(self.belief.pool.rows[place]) for place in self._places())
@@ -191,30 +191,32 @@ class SimilarRanking(Ranking):
 
     def _open_rows(self, rows: Bools) -> Iterator[Question]:
         """Rows of which something is left: beside the likeliest group not compared with yet."""
-        belief, told = self.belief, self.belief.told
+        belief, evidence = self.belief, self.belief.evidence
         there = np.array([bool(items) for items in self.anchors])
-        asked = told.asked[:, : self.k]
-        for place in np.flatnonzero(rows & (~asked & there).any(axis=1)):
-            likely = self.likely[belief.asked[place]]
-            yield from self._beside(int(told.items[place]), np.where(~asked[place], likely, -1.0))
+        queried = evidence.queried[:, : self.k]
+        for place in np.flatnonzero(rows & (~queried & there).any(axis=1)):
+            shares = np.where(~queried[place], self.probabilities[belief.places[place]], -1.0)
+            yield from self._beside(int(evidence.items[place]), shares)
 
     def _unsure(self) -> Iterator[Question]:
         """Items whose answers contradict each other or leave them in between: once more."""
         compared = self.compared
         strongest = compared.U.max(axis=1, initial=0.0)
-        doubt = np.maximum(compared.misfit - MISFIT, 0.0) + np.maximum(_UNSURE - strongest, 0.0)
-        doubt[compared.n_checks >= _CHECKS] = 0.0
+        uncertainty = np.maximum(compared.misfit - MISFIT, 0.0) + np.maximum(
+            _UNSURE - strongest, 0.0
+        )
+        uncertainty[compared.n_checks >= _CHECKS] = 0.0
         if self.settings.ask != "relative":  # else nobody asks what is left
-            doubt[self.belief.told.left[: len(strongest)] > REST] = 0.0
+            uncertainty[self.belief.evidence.left[: len(strongest)] > REST] = 0.0
         rows, alone = self._contradicted()
-        doubt[alone] = 1.0
-        for place in np.argsort(-without_last_bits(doubt), kind="stable"):
-            if doubt[place] <= 0.0:
+        uncertainty[alone] = 1.0
+        for place in np.argsort(-without_last_bits(uncertainty), kind="stable"):
+            if uncertainty[place] <= 0.0:
                 return
             row = rows[place] if alone[place] else compared.U[place]
             yield from self._beside(int(compared.items[place]), row)
 
-    def _apart(self) -> Iterator[Question]:
+    def _unlinked_anchors(self) -> Iterator[Question]:
         """Anchors of two groups of which none were compared: they may be of one."""
         if self.settings.ask == "relative":
             return
@@ -263,12 +265,12 @@ class SimilarRanking(Ranking):
                 yield _pair(first, int(pool.rows[place]))
             return
         for place in places:
-            yield from self._beside(int(pool.rows[place]), self.likely[place])
+            yield from self._beside(int(pool.rows[place]), self.probabilities[place])
 
-    def _beside(self, item: int, likely: Floats) -> Iterator[Question]:
+    def _beside(self, item: int, shares: Floats) -> Iterator[Question]:
         """An item beside an anchor of its likeliest group that it was not compared with."""
-        order = np.argsort(-without_last_bits(likely), kind="stable").tolist()
-        order = [group for group in order if likely[group] >= 0.0]
+        order = np.argsort(-without_last_bits(shares), kind="stable").tolist()
+        order = [group for group in order if shares[group] >= 0.0]
         if self.settings.ask == "relative":
             yield from islice(self._between(item, order), 1)
             return

@@ -1,13 +1,38 @@
-"""The store on SQLAlchemy: what the contract says of each method, as statements."""
+"""Sessions in a database: what a store promises, and its statements.
+
+A store keeps sessions. It knows nothing of policies, budgets or who may answer what.
+
+- **Append only.** Events, questions and data parts are added, never changed or removed.
+  Leases are overwritten: they are about now, not about the past. And a person's name can be
+  replaced by another in all events, leases and invitations (`replace_annotator`), as the law may
+  ask for.
+- **Durable.** When `write` is left without an exception, what was done in it survives the death of
+  the process and of the machine. When it is left with one, nothing of it is there, or nobody was
+  told of it: a file that is not at its place any more confirms nothing. Leases that
+  are renewed may be written with `durable=False`: they survive the process, and need not survive
+  the machine.
+- **One writer.** Inside `write(session)` nobody else writes to that session; its events get
+  numbers that only grow, in the order of the commits. So whoever has read events up to a number
+  has read all that will ever be below it. Readers are not held up.
+- **Short.** No caller computes inside `write`: questions are chosen before it.
+- **One clock.** `now` is the database's time in seconds, for leases; no client's clock is asked.
+- **Questions have numbers** from 1 in a session, in the order they were first issued. The same
+  question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
+- **Invitations** are kept by the digest of their token, never by the token; they are ended, not
+  removed, and say when they were last used.
+- **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
+- **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
+  next call works again when the cause is gone. A connection that was lost is a StoreLostError; what
+  is read is then read again for `retry_timeout` seconds. Whoever writes tries again, too
+  (`retried`): the commit may have been done, and keys tell.
+"""
 
 import itertools
-import json
-import math
 import os
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -28,21 +53,19 @@ from sqlalchemy.exc import IntegrityError
 from askmeans import __version__
 from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersionError
 from askmeans.queries import Question
-from askmeans.sessions.log import Event, EventKind, NewEvent, Value
+from askmeans.sessions.events import KINDS, Event, from_row, to_row
 from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
-from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
+from askmeans.sessions.store.records import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.retrying import busy_seconds, retried
-from askmeans.sessions.stored import as_written, check, check_event, check_question, is_number
+from askmeans.sessions.stored import as_written, check, check_question, is_number
 
-__all__ = ["SqlStore"]
+__all__ = ["Store", "Transaction"]
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Event)
 
-_PLAIN = [each.name for each in fields(Event) if each.name not in ("kind", "value")]
 _LISTED = 500  # items that a statement lists; of more, all questions are read
-_SAID = (EventKind.ANSWER, EventKind.HELD, EventKind.AGAIN, EventKind.ADJUDICATE,
-         EventKind.GOLD)  # fmt: skip
 
 # What every answer asks a database for: to make these statements anew costs more than to run them.
 # A statement takes a round trip, so what is wanted together is read together.
@@ -87,18 +110,19 @@ class _Statements:
         )
 
 
-class SqlStore:
+class Store:
     """Sessions in a database."""
 
     def __init__(self, backend: Backend) -> None:
         self.url = backend.url
-        self.patience = busy_seconds()
+        self.retry_timeout = busy_seconds()
         self.backend = backend
         self._pid = os.getpid()
         self._statements = _Statements(backend)
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
+        """Names of the sessions, in the order they were made."""
         names = select(models.sessions.c.name).order_by(models.sessions.c.id)
         return self._read(lambda connection: list(connection.execute(names).scalars()))
 
@@ -111,6 +135,7 @@ class SqlStore:
         *,
         made_by: str,
     ) -> SessionRecord:
+        """Keep a new session with its data; a name that is taken is refused."""
         with self._begun() as connection:
             values: dict[str, Any] = {
                 "name": name,
@@ -131,6 +156,7 @@ class SqlStore:
             return SessionRecord(id=int(session), **values)
 
     def load(self, name: str) -> SessionRecord:
+        """The session of this name; refused where there is none."""
         named = select(models.sessions).where(models.sessions.c.name == name)
         found = self._read(lambda connection: connection.execute(named).first())
         if found is None:
@@ -142,6 +168,7 @@ class SqlStore:
         return SessionRecord(**found._mapping)
 
     def parts(self, session: int) -> list[DataPart]:
+        """The session's rows, without their numbers."""
         table = models.parts
         query = select(table).where(table.c.session_id == session).order_by(table.c.part)
         return [
@@ -157,6 +184,7 @@ class SqlStore:
         ]
 
     def chunks(self, session: int, part: int) -> Iterator[bytes]:
+        """The raw bytes of a part, in order."""
         table, parts = models.chunks, models.parts
         here = (parts.c.session_id == session) & (parts.c.part == part)
         query = select(table.c.bytes).join(parts, parts.c.id == table.c.part_id).where(here)
@@ -168,15 +196,20 @@ class SqlStore:
             yield found
 
     def events(self, session: int, after: int = 0) -> list[Event]:
+        """Events with a number above this, in order."""
         return self._read(lambda connection: self._within(connection, session).events(after))
 
     def questions(self, session: int, after: int = 0) -> list[tuple[int, Question]]:
+        """Questions with a number above this, in order."""
         return self._read(lambda connection: self._within(connection, session).questions(after))
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:
+        """The database's time, and every lease."""
         return self._read(lambda connection: self._within(connection, session).leases())
 
     def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
+        """The database's time, and every invitation in the order made, or that of a digest."""
+
         def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
@@ -186,17 +219,19 @@ class SqlStore:
         return self._read(both)
 
     @contextmanager
-    def write(self, session: int, *, durable: bool = True) -> Iterator["SqlTransaction"]:
+    def write(self, session: int, *, durable: bool = True) -> Iterator["Transaction"]:
+        """A transaction; leaving it commits, an exception undoes all of it."""
         with self._begun(session, durable=durable) as connection:
             yield self._within(connection, session)
 
     def close(self) -> None:
+        """Let go of the database."""
         self._after_fork()
         _let_go(self.backend, self._pid)
 
-    def _within(self, connection: Connection, session: int) -> "SqlTransaction":
+    def _within(self, connection: Connection, session: int) -> "Transaction":
         """Statements on one session."""
-        return SqlTransaction(connection, session, self.backend, self._statements)
+        return Transaction(connection, session, self.backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         """What is read; again where the connection was lost."""
@@ -210,7 +245,7 @@ class SqlStore:
             ):
                 return work(connection)
 
-        return retried(read, self.patience)
+        return retried(read, self.retry_timeout)
 
     @contextmanager
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
@@ -226,13 +261,13 @@ class SqlStore:
             self._pid = os.getpid()
 
 
-class SqlTransaction:
+class Transaction:
     """Statements on one session within one connection."""
 
     def __init__(
         self, connection: Connection, session: int, backend: Backend, statements: _Statements
     ) -> None:
-        self._connection = connection
+        self.connection = connection
         self._session = session
         self.backend = backend
         self._statements = statements
@@ -240,51 +275,42 @@ class SqlTransaction:
         self.appended: list[Event] = []
 
     def now(self) -> float:
+        """The database's time, in seconds; the same for the whole transaction."""
         if self._now is None:
-            self._now = _now(self._connection, self.backend)
+            self._now = _now(self.connection, self.backend)
         return self._now
 
     def events(self, after: int) -> list[Event]:
+        """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
         with as_written(self.backend.url):
-            return self._events(self._connection.execute(_EVENTS, told).all())
+            return self._events(self.connection.execute(_EVENTS, told).all())
 
     @staticmethod
     def _events(rows: Sequence[Any]) -> list[Event]:
         """Events of rows of the table."""
-        if unknown := {row.kind for row in rows} - set(EventKind):
+        if unknown := {row.kind for row in rows} - KINDS.keys():
             raise StoreVersionError(
                 f"The session's events must be of kinds that askmeans {__version__} knows. Got "
                 f"{', '.join(map(repr, sorted(unknown)))}, of a newer version; run: pip install "
                 "--upgrade askmeans"
             )
-        found = [
-            Event(**{name: getattr(row, name) for name in _PLAIN}, kind=EventKind(row.kind),
-                  value=_value(row))
-            for row in rows
-        ]  # fmt: skip
-        for event in found:
-            check_event(event)
-        return found
+        return [from_row(row) for row in rows]
 
-    def append(self, event: NewEvent) -> Event:
-        if isinstance(event.value, tuple):  # a row is kept as text
-            event = replace(event, text=json.dumps(event.value, allow_nan=False))
-        values = {name: getattr(event, name) for name in NewEvent.__slots__}
-        number = event.value if isinstance(event.value, float) else None
-        assert number is None or math.isfinite(number)
+    def append(self, event: E) -> E:
+        """Add an event at the end of the log; the event with its number and time."""
         at = self.now()
-        done = self._connection.execute(
-            insert(models.events).values(
-                session_id=self._session, at=at, **values | {"value": number}
-            )
+        done = self.connection.execute(
+            insert(models.events).values(session_id=self._session, at=at, **to_row(event))
         )
         (identity,) = done.inserted_primary_key or (0,)
-        self.appended.append(Event(id=int(identity), at=at, **values))
-        return self.appended[-1]
+        stored = replace(event, id=int(identity), at=at)
+        self.appended.append(stored)
+        return stored
 
     def leases(self) -> tuple[float, list[Lease]]:
-        rows = self._connection.execute(self._statements.leases, {"session": self._session}).all()
+        """`now`, and every lease, ended ones included, of questions that are not let go."""
+        rows = self.connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
         with as_written(self.backend.url):
@@ -297,21 +323,23 @@ class SqlTransaction:
         ]
 
     def lease(self, *leases: Lease) -> None:
+        """Give or renew leases."""
         if leases:
             given = [{"session_id": self._session, **asdict(each)} for each in leases]
-            self._connection.execute(self._statements.lease, given)
+            self.connection.execute(self._statements.lease, given)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
+        """Put another name in the place of an annotator's; how many events that changed."""
         changed = 0
         self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
             here = (table.c.session_id == self._session) & (table.c.annotator == name)
-            done = self._connection.execute(update(table).where(here).values(annotator=pseudonym))
+            done = self.connection.execute(update(table).where(here).values(annotator=pseudonym))
             changed = done.rowcount
         table = models.invites
         for column in (table.c.name, table.c.made_by):
             here = (table.c.session_id == self._session) & (column == name)
-            self._connection.execute(update(table).where(here).values({column: pseudonym}))
+            self.connection.execute(update(table).where(here).values({column: pseudonym}))
         return changed
 
     def _rename_within_events(self, name: str, pseudonym: str) -> None:
@@ -323,35 +351,40 @@ class SqlTransaction:
             (table.c.client, func.replace(table.c.client, name, pseudonym)),
         ):
             named = theirs & column.contains(name, autoescape=True)
-            self._connection.execute(update(table).where(named).values({column: instead}))
+            self.connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
+        """Let a question go; harmless where it is not held."""
         told = {"session": self._session, "number": question, "person": annotator}
-        self._connection.execute(_RELEASE, told)
+        self.connection.execute(_RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> int:
+        """Keep an invitation, under a number of the store's own; harmless where it is there."""
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
         statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
-        self._connection.execute(
+        self.connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
         table = models.invites
         here = (table.c.session_id == self._session) & (table.c.digest == invite.digest)
-        return int(self._connection.execute(select(table.c.id).where(here)).scalar_one())
+        return int(self.connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
+        """End an invitation now; one that was ended stays as it is."""
         column = models.invites.c.revoked
         self._set_invite(invite, {"revoked": func.coalesce(column, self.now())})
 
     def note_use(self, invite: int) -> None:
+        """An invitation is used now."""
         self._set_invite(invite, {"used": self.now()})
 
     def invites(self, invite: int | None = None) -> list[InviteRecord]:
+        """Every invitation in the order made, or that of a number; as they are now."""
         statements = self._statements
         query = statements.invites if invite is None else statements.invitation
         told = {"session": self._session, "id": invite}
-        rows = self._connection.execute(query, told).all()
+        rows = self.connection.execute(query, told).all()
         if rows and self._now is None:
             self._now = float(rows[0].now)
         return [_as_invite(row) for row in rows]
@@ -360,10 +393,11 @@ class SqlTransaction:
         """Change an invitation of this session."""
         table = models.invites
         here = (table.c.session_id == self._session) & (table.c.id == invite)
-        self._connection.execute(update(table).where(here).values(values))
+        self.connection.execute(update(table).where(here).values(values))
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
-        rows = self._connection.execute(_QUESTIONS, {"session": self._session, "after": after})
+        """Questions with a number above this, in order."""
+        rows = self.connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         with as_written(self.backend.url):
             found = [(row.number, _as_question(row)) for row in rows]
             for number, question in found:
@@ -373,6 +407,11 @@ class SqlTransaction:
     def add_questions(
         self, questions: Sequence[Question], *, after: int | None = None
     ) -> list[int]:
+        """The numbers of different questions, of new ones, too.
+
+        `after` says that the caller has read the questions up to this number, and that they are
+        all there are, and none of these.
+        """
         numbers: dict[Question, int] = {}
         if after is None and questions:
             numbers, after = self._numbers(questions)
@@ -380,7 +419,7 @@ class SqlTransaction:
         if new:
             numbers |= {asked: count for count, asked in enumerate(new, start=(after or 0) + 1)}
             added = [_question_row(self._session, numbers[asked], asked) for asked in new]
-            self._connection.execute(_NEW_QUESTIONS, added)
+            self.connection.execute(_NEW_QUESTIONS, added)
         return [numbers[asked] for asked in questions]
 
     def _numbers(self, questions: Sequence[Question]) -> tuple[dict[Question, int], int]:
@@ -392,16 +431,18 @@ class SqlTransaction:
         if len(items) <= _LISTED:
             kinds = {asked.kind for asked in questions}
             found = found.where(table.c.kind.in_(kinds), table.c.item.in_(items))
-        rows = self._connection.execute(found)
+        rows = self.connection.execute(found)
         numbers = {_as_question(row): row.number for row in rows}
-        last = self._connection.execute(select(func.max(table.c.number)).where(here)).scalar()
+        last = self.connection.execute(select(func.max(table.c.number)).where(here)).scalar()
         return numbers, last or 0
 
     def check_room(self) -> None:
+        """Refuse, as a write would, where there is no room for what is written next."""
         self.backend.check_room()
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
-        done = self._connection.execute(
+        """Keep more rows."""
+        done = self.connection.execute(
             insert(models.parts).values(
                 session_id=self._session,
                 part=part.part,
@@ -415,7 +456,7 @@ class SqlTransaction:
         )
         (identity,) = done.inserted_primary_key or (0,)
         for number, chunk in enumerate(chunks):
-            self._connection.execute(
+            self.connection.execute(
                 insert(models.chunks).values(part_id=identity, number=number, bytes=chunk)
             )
 
@@ -429,14 +470,6 @@ def _let_go(backend: Backend, pid: int) -> None:
 def _now(connection: Connection, backend: Backend) -> float:
     """The database's time, in seconds."""
     return float(connection.execute(backend.now).scalar_one())
-
-
-def _value(row: Any) -> Value | None:
-    """What an event says: a number, or the row of an answer to a group question."""
-    if row.value is None and row.text and row.kind in _SAID:
-        return tuple(json.loads(row.text))
-    value: float | None = row.value
-    return value
 
 
 def _as_invite(row: Any) -> InviteRecord:

@@ -1,0 +1,362 @@
+"""Advisers beside people: language models or other classifiers, weighed by how people agree.
+
+Rules of this file:
+- Advice is a row of shares for each item, of an adviser whose reliability is unknown. It never
+  stands as people's answers do: it only changes what the policy expects of an item.
+- What an adviser says of items of each group is its confusion matrix (Dawid and Skene, 1979),
+  learnt from items that people answered, and a little from what the policy expects of the others.
+- An adviser counts only as far as it improves predictions of held-out answers. Before people have
+  answered enough to tell, it is taken to be right as often as advisers usually are.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans.policy.calibration import calibrating_power, sharpened
+from askmeans.policy.models.training import Training
+from askmeans.policy.stacking import Stack, with_rows
+from askmeans.queries import Answers, GroupQueries, is_model
+
+__all__ = ["Advice", "Adviser", "Advisers", "Use", "advice_in", "audit_order", "consult",
+           "weigh_before_answers", "without_advice"]  # fmt: skip
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Where no other source is named: by benchmarks/panel.py. Beside a good model, five development sets
+# and two seeds, .7 and .9, or half and twice as much, change the error by under .02 of people's.
+_RIGHT, _WORTH = 0.8, 4.0  # how often an adviser is taken to be right, and for how many answers
+_SMOOTH = 5.0  # answers that "wrong as in general" counts for, in each row of a confusion matrix
+_UNASKED = (0.0, 0.1, 0.3)  # the weight of an item without an answer, beside one with
+_STEPS = 25  # of expectation maximisation; ten give the same to .01
+_ENOUGH = 8  # people's answers to the same items, from which on these decide
+# Standard errors by which an adviser must help. With 1.645 the error beside a good one is .72 of
+# people's alone after 12 cards, not .66, and .48, not .47, after 60; at chance it is the same.
+_SURE = 1.0
+_LEAST = 1e-4  # of a membership: nothing is impossible
+_HARDLY = 0.05  # weight below which a note says so: of one at chance it is below that (tests)
+_SHARES = (0.25, 0.5, 0.75, 1.0)  # a grid: held-out answers choose
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The rows of one adviser: items in ascending order, and shares of each, the rest last."""
+
+    name: str
+    items: Rows
+    shares: Floats  # (n, n_clusters + 1); the last column is "none of these"
+
+    def digest(self) -> bytes:
+        """A digest of the advice."""
+        parts = (self.name.encode(), self.items.tobytes(), self.shares.tobytes())
+        return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+
+    def of(self, items: Rows) -> tuple[NDArray[np.bool_], Floats]:
+        """Which of these items have advice, and its rows."""
+        if not len(self.items):
+            return np.zeros(len(items), dtype=bool), self.shares
+        place = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
+        known = self.items[place] == items
+        return known, self.shares[place[known]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """A way to use advice: as evidence on groups (a product), or as a share of the mean."""
+
+    unasked: float = 0.1  # the weight of an item without an answer, to learn the confusion matrix
+    power: float = 1.0  # of advice as evidence; 0 for no evidence
+    share: float = 0.0  # of the mean, otherwise
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it changes no row."""
+        return self.power == 0.0 and self.share == 0.0
+
+
+_SILENT = Use(power=0.0)
+_FIRST = Use(unasked=0.0)  # before people's answers decide
+_USES = (
+    *(Use(unasked=u, power=p) for u in _UNASKED for p in (1.0, 0.5)),
+    *(Use(power=0.0, share=s) for s in _SHARES),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adviser:
+    """An adviser's confusion matrix, and how its advice is used."""
+
+    advice: Advice
+    confusion: Floats  # (k, n_clusters + 1): distributions of advice on items of each group
+    use: Use
+    n_together: int  # items that people answered, too
+    agreement: float | None  # the share of these with the same strongest group
+
+    @property
+    def weight(self) -> float:
+        """The information in its advice as far as it is used, from 0 (chance) to 1."""
+        k = len(self.confusion)
+        joint = self.confusion / k
+        marginal = joint.sum(axis=0)
+        information = float((joint * np.log(self.confusion / marginal)).sum()) / np.log(max(k, 2))
+        return float(max(0.0, information) * max(self.use.power, self.use.share))
+
+    def applied(self, items: Rows, U: Floats) -> Floats:
+        """Rows of these items, changed by its advice."""
+        known, shares = self.advice.of(items)
+        changed = U.copy()
+        changed[known] = _changed(U[known], shares, self.confusion, self.use)
+        return changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advisers:
+    """Every adviser with its weight, and the power that calibrates rows after their advice."""
+
+    members: tuple[Adviser, ...] = ()
+    sharpness: float = 1.0
+
+    def applied(self, items: Rows, U: Floats) -> Floats:
+        """Rows of these items, changed by all advice that is used."""
+        for adviser in self.members:
+            if not adviser.use.is_silent:
+                U = adviser.applied(items, U)
+        return U
+
+    @property
+    def are_silent(self) -> bool:
+        """Whether no row rests on any adviser."""
+        return all(adviser.use.is_silent for adviser in self.members)
+
+    @property
+    def are_proven(self) -> bool:
+        """Whether people's answers decided how each adviser is used that is."""
+        return all(a.n_together >= _ENOUGH for a in self.members if not a.use.is_silent)
+
+    def to_dict(self) -> dict[str, dict[str, float | None]]:
+        """The advisers as diagnostics have them."""
+        return {
+            adviser.advice.name: {
+                "weight": adviser.weight,
+                "agreement": adviser.agreement,
+                "together": adviser.n_together,
+                "answers": len(adviser.advice.items),
+            }
+            for adviser in self.members
+        }
+
+    def notes(self) -> list[str]:
+        """A sentence about each that is hardly better than chance."""
+        return [
+            f"The answers of {adviser.advice.name!r} agree with people's hardly more than chance "
+            f"would ({adviser.agreement or 0.0:.0%} of {adviser.n_together} items): next to "
+            "nothing rests on them."
+            for adviser in self.members
+            if adviser.n_together >= _ENOUGH and adviser.weight < _HARDLY
+        ]
+
+
+def without_advice(answers: Answers) -> Answers:
+    """People's answers only."""
+    if not any(is_model(name) for batch in answers.batches for name in set(batch.annotators or ())):
+        return answers
+    kept = []
+    for batch in answers.batches:
+        mine = np.array([not is_model(batch.who(row)) for row in range(len(batch.queries))])
+        if mine.all():
+            kept.append(batch)
+        elif mine.any():
+            names = batch.annotators or ()
+            kept.append(
+                replace(
+                    batch, queries=batch.queries.take(mine), values=batch.values[mine],
+                    annotators=tuple(n for n, keep in zip(names, mine, strict=True) if keep),
+                )
+            )  # fmt: skip
+    return Answers(kept)
+
+
+def advice_in(answers: Answers, n_clusters: int) -> tuple[Advice, ...]:
+    """The complete rows that each language model answered; the last of several stands."""
+    tables: dict[str, dict[int, Floats]] = {}
+    for batch in answers.batches:
+        if not any(map(is_model, set(batch.annotators or ()))):
+            continue
+        if batch.annotators is None or not isinstance(batch.queries, GroupQueries):
+            continue
+        for item, name, row in zip(
+            batch.queries.items.tolist(), batch.annotators, batch.values, strict=True
+        ):
+            if is_model(name) and len(row) == n_clusters and not np.isnan(row).any():
+                tables.setdefault(name, {})[item] = row
+    listed = []
+    for name, rows in sorted(tables.items()):
+        items = np.array(sorted(rows), dtype=np.intp)
+        shares = np.array([rows[item] for item in items.tolist()])
+        rest = np.clip(1.0 - shares.sum(axis=1, keepdims=True), 0.0, 1.0)
+        listed.append(Advice(name=name, items=items, shares=np.hstack([shares, rest])))
+    return tuple(listed)
+
+
+def weigh_before_answers(advice: Sequence[Advice], items: Rows, U: Floats) -> Advisers:
+    """Advisers that no answer of people can weigh yet, taken to be right as usual."""
+    members = []
+    for one in advice:
+        nothing = _Rows(truth=U[:0], shares=one.shares[:0])
+        confusion = _confusion(nothing, nothing, 0.0)
+        adviser = Adviser(advice=one, confusion=confusion, use=_FIRST, n_together=0, agreement=None)
+        members.append(adviser)
+        U = adviser.applied(items, U)
+    return Advisers(members=tuple(members))
+
+
+def consult(
+    stack: Stack, advice: Sequence[Advice], training: Training, items: Rows
+) -> tuple[Advisers, Stack]:
+    """The advisers, and the stack with what follows from them; unchanged where none is used.
+
+    `items` are the numbers of the pool's items. Advisers are added one after the other, each to
+    what those before it explain.
+    """
+    unasked = np.setdiff1d(np.arange(len(items)), training.rows)
+    held_out, U, members = stack.held_out, stack.pool[unasked], []
+    for one in advice:
+        adviser, held_out = _weighed(one, training, items, held_out, items[unasked], U)
+        members.append(adviser)
+        U = U if adviser.use.is_silent else adviser.applied(items[unasked], U)
+    advisers = Advisers(members=tuple(members))
+    if advisers.are_silent:
+        return advisers, stack
+    pool = advisers.applied(items, stack.pool)
+    power = calibrating_power(
+        held_out, training.Y, training.known, training.weight, hard=training.is_hard
+    )
+    calibrated = sharpened(held_out, power)
+    # Where to ask first does not depend on unproven advisers: one at chance would cost cards.
+    uncertainty = _uncertainty(pool)
+    changed = with_rows(
+        stack, training, sharpened(pool, power), calibrated, uncertainty,
+        held_out_uncertainty=_uncertainty(held_out),
+        errors=np.abs(calibrated - training.Y).mean(axis=1),
+    )  # fmt: skip
+    if not advisers.are_proven:
+        changed = replace(changed, uncertainty=stack.uncertainty)
+    return replace(advisers, sharpness=power), changed
+
+
+def _uncertainty(mean: Floats) -> Floats:
+    """The uncertainty of each row: where sources contradict each other, no group is strongest."""
+    return np.asarray(2.0 * (mean * (1.0 - mean)).mean(axis=1) + 1e-9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """True rows, as far as they are known, and an adviser's."""
+
+    truth: Floats
+    shares: Floats
+
+    def part(self, chosen: NDArray[np.bool_]) -> "_Rows":
+        """Some of them."""
+        return _Rows(truth=self.truth[chosen], shares=self.shares[chosen])
+
+
+def _weighed(
+    advice: Advice, training: Training, items: Rows, held_out: Floats, unasked: Rows, U: Floats
+) -> tuple[Adviser, Floats]:
+    """An adviser, in the use that suits people's answers best, and their held-out rows with it."""
+    other, shares = advice.of(unasked)
+    more = _Rows(truth=U[other], shares=shares)
+    known, shares = advice.of(items[training.rows])
+    both = _Rows(truth=training.Y[known], shares=shares)
+    use, changed = _FIRST, held_out
+    if known.sum() >= _ENOUGH:
+        use, changed = _best(both, more, held_out, known, training)
+    same = both.truth.argmax(axis=1) == shares.argmax(axis=1)
+    adviser = Adviser(
+        advice=advice, confusion=_confusion(both, more, use.unasked), use=use,
+        n_together=int(known.sum()), agreement=float(same.mean()) if known.any() else None,
+    )  # fmt: skip
+    return adviser, changed
+
+
+def _best(
+    both: _Rows, more: _Rows, held_out: Floats, known: NDArray[np.bool_], training: Training
+) -> tuple[Use, Floats]:
+    """The use that predicts people's answers best, each fold by the others, and its rows."""
+    folds, before = training.folds[known], held_out[known]
+    weight = training.weight[known] / training.weight[known].sum()
+    confusions = {
+        (u, fold): _confusion(both.part(folds != fold), more, u)
+        for u in {use.unasked for use in _USES}
+        for fold in np.unique(folds)
+    }
+    plain = np.square(before - both.truth).sum(axis=1)
+    chosen, best, most = _SILENT, held_out, 0.0
+    for use in _USES:
+        rows = before.copy()
+        for fold in np.unique(folds):
+            inside = folds == fold
+            confusion = confusions[use.unasked, fold]
+            rows[inside] = _changed(before[inside], both.shares[inside], confusion, use)
+        gain = plain - np.square(rows - both.truth).sum(axis=1)
+        mean = float(weight @ gain)
+        luck = np.sqrt(float(weight**2 @ np.square(gain - mean)))
+        if mean - _SURE * luck > most:
+            chosen, most = use, mean - _SURE * luck
+            best = held_out.copy()
+            best[known] = rows
+    return chosen, best
+
+
+def _confusion(both: _Rows, more: _Rows, unasked: float) -> Floats:
+    """The distribution of advice on items of each group: rows sum to one.
+
+    By expectation maximisation: given what is expected of items, the likelihood is concave. A row
+    is shrunk to being right as often as in general, and wrong as its advice is spread.
+    """
+    if not unasked:
+        more = more.part(np.zeros(len(more.shares), dtype=bool))
+    truth = np.vstack([both.truth, more.truth])
+    shares = np.vstack([both.shares, more.shares])
+    weight = np.repeat([1.0, unasked], [len(both.shares), len(more.shares)])
+    k, width = truth.shape[1], shares.shape[1]
+    spread = (weight @ shares + 0.5) / (weight.sum() + 0.5 * width)
+    counts = np.zeros((k, width))
+    confusion = _usual(counts, spread)
+    for _ in range(_STEPS):
+        probability = np.maximum(((truth @ confusion) * shares).sum(axis=1), 1e-300)
+        counts = confusion * ((truth * (weight / probability)[:, None]).T @ shares)
+        confusion = (counts + _SMOOTH * _usual(counts, spread)) / (
+            counts.sum(axis=1, keepdims=True) + _SMOOTH
+        )
+    return confusion
+
+
+def _usual(counts: Floats, spread: Floats) -> Floats:
+    """A confusion matrix that is right as often as these counts are in general."""
+    k, width = counts.shape
+    right = (float(np.trace(counts)) + _WORTH * _RIGHT) / (float(counts.sum()) + _WORTH)
+    chance = float(spread[:k].mean())
+    skill = min(max((right - chance) / (1.0 - chance), 0.0), 0.99)
+    return np.asarray(skill * np.eye(k, width) + (1.0 - skill) * spread)
+
+
+def _changed(U: Floats, shares: Floats, confusion: Floats, use: Use) -> Floats:
+    """Rows after advice."""
+    if use.share:
+        advised = shares @ (confusion / confusion.sum(axis=0)).T
+        return np.asarray((1.0 - use.share) * U + use.share * advised)
+    product = np.maximum(U, _LEAST) * (shares @ confusion.T) ** use.power
+    return np.asarray(product / product.sum(axis=1, keepdims=True))
+
+
+def audit_order(n: int, seed: int) -> list[int]:
+    """All items in a random order that neither answers nor items added later change."""
+    drawn = np.random.default_rng([seed, 23]).random(n)
+    order: list[int] = np.argsort(drawn, kind="stable").tolist()
+    return order

@@ -1,0 +1,297 @@
+"""Gaussian processes: smooth in the features, linear in them, or along a graph of neighbours.
+
+What each answered item would get from the others follows in closed form, so hyperparameters are
+chosen by leave-one-out error (Rasmussen and Williams, 2006, 5.4.2).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import SuperLU, splu
+from scipy.spatial import cKDTree
+
+from askmeans.fuzzy.arrays import onto_simplex
+from askmeans.policy.models.training import MANY, Fitted, Training
+from askmeans.policy.pool import Pool, Standard, quick_distances
+
+__all__ = ["MOST", "Graph", "best_process", "gp_graph", "gp_rbf", "prior_mean", "ridge"]
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+_LARGE = 500  # rows from which a factorisation takes more than some hundredths of a second
+# Answers that a process learns from at most, and those that choose its kernel: time grows with
+# their cube, and is some seconds for so many.
+MOST, _COMPARED = 2000, 750
+_BLOCK = 2**22  # kernel values that are held at once: 32 MB
+_TWINS = 1e-9  # squared distance in the common scale of items that differ by rounding alone
+# Hyperparameters are chosen by leave-one-out error from grids whose steps are about a factor three;
+# widths are those of the kernel, by the median squared distance.
+_WIDTHS, _NOISES = (0.03, 0.1, 0.3, 1.0, 3.0), (0.01, 0.1)
+_RIDGES = (0.01, 0.1, 1.0, 10.0, 100.0)
+_RESTRAINTS = (0.003, 0.03)  # added to the Laplacian: the further apart, the less items are alike
+_NEIGHBOURS = 10  # of each item, as usual for such graphs (von Luxburg, 2007)
+_KEPT = 500  # items whose columns are known the next time; of more they would take 40 KB each
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RBF:
+    """The mean of a Gaussian process with a squared exponential kernel."""
+
+    scale: Standard
+    Z: Floats
+    width: float
+    coefficients: Floats
+    mean: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return self.of(self.scale(X))
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        step = max(1, _BLOCK // len(self.Z))
+        return np.concatenate(
+            [self._of_block(Z[start : start + step]) for start in range(0, max(len(Z), 1), step)]
+        )
+
+    def _of_block(self, Z: Floats) -> Floats:
+        """The same of few items."""
+        K = quick_distances(Z, self.Z)
+        K *= -0.5 / self.width
+        return onto_simplex(np.exp(K, out=K) @ self.coefficients + self.mean)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OntoSimplex:
+    """A linear map, and the nearest point of the simplex."""
+
+    scale: Standard
+    slope: Floats
+    intercept: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        return self.of(self.scale(X))
+
+    def of(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        return onto_simplex(Z @ self.slope + self.intercept)
+
+
+def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
+    """Coefficients of a Gaussian process, and what each row would get from the others."""
+    inverse = _inverse(C)
+    coefficients = inverse @ Y
+    return coefficients, Y - coefficients / np.diag(inverse)[:, None]
+
+
+def _inverse(C: Floats) -> Floats:
+    """The inverse of a positive definite matrix.
+
+    scipy lets no other thread of Python go on meanwhile; a large one takes seconds, in which a page
+    that is served could answer nobody.
+    """
+    inverse: Floats
+    if len(C) > _LARGE:
+        inverse = np.asarray(np.linalg.inv(C), dtype=np.float64)
+    else:
+        inverse = cho_solve(cho_factor(C, lower=True), np.eye(len(C)))
+    return inverse
+
+
+def best_process(
+    kernels: list[Callable[[Rows], Floats]],
+    noises: tuple[float, ...],
+    Y: Floats,
+    sample_weight: Floats,
+) -> tuple[int, Floats, Floats]:
+    """Which kernel does best, its coefficients, and held-out rows.
+
+    Each kernel is a function of the rows that it is wanted between. Of many rows some decide which
+    one and how much noise, so that only one large matrix is inverted.
+    """
+    every = np.arange(len(Y))
+    some = every[:: -(-len(Y) // _COMPARED)] if len(Y) else every
+    best: tuple[float, int, float, Floats, Floats] | None = None
+    for which, kernel in enumerate(kernels):
+        K = kernel(some)
+        for noise in noises:
+            C = K + np.diag(noise / np.maximum(sample_weight[some], 0.05))
+            coefficients, held_out = leave_one_out(C, Y[some])
+            loss = float((sample_weight[some, None] * (held_out - Y[some]) ** 2).sum())
+            if best is None or loss < best[0]:
+                best = loss, which, noise, coefficients, held_out
+    assert best is not None
+    _, which, noise, coefficients, held_out = best
+    if len(some) < len(every):
+        C = kernels[which](every) + np.diag(noise / np.maximum(sample_weight, 0.05))
+        coefficients, held_out = leave_one_out(C, Y)
+    return which, coefficients, held_out
+
+
+def prior_mean(training: Training) -> Floats:
+    """The prior mean: that of the answers, shrunk to an even row while these are few."""
+    n, k = training.Y.shape
+    mass = (training.sample_weight * training.stratum_size) @ training.Y
+    share = n / (n + k) if training.is_hard or n < MANY else 1.0
+    mean: Floats = share * mass / max(mass.sum(), 1e-12) + (1 - share) / k
+    return mean
+
+
+def gp_rbf(pool: Pool, training: Training) -> Fitted:
+    """Squared exponential kernel in the common scale; its width and noise by the answers."""
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    Z = pool.Z[few.rows]
+    D = quick_distances(Z, Z)
+    distances = D[np.triu_indices(len(D), 1)]
+    if 2 * (distances <= _TWINS).sum() > len(distances):  # then by the others
+        distances = distances[distances > _TWINS]
+    typical = float(np.median(distances)) if len(distances) else 1.0
+    widths = [typical * c for c in _WIDTHS]
+
+    def kernel(width: float, rows: Rows) -> Floats:
+        return np.asarray(np.exp(-0.5 * D[np.ix_(rows, rows)] / width))
+
+    which, coefficients, left_out = best_process(
+        [partial(kernel, width) for width in widths], _NOISES, few.Y - mean, few.sample_weight
+    )
+
+    predict = RBF(scale=pool.scaled, Z=Z, width=widths[which], coefficients=coefficients, mean=mean)
+    U = predict.of(pool.Z)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
+    return Fitted(name="gp_rbf", pool=U, held_out=held_out, predict=predict)
+
+
+def ridge(pool: Pool, training: Training) -> Fitted:
+    """A linear map onto the simplex; its ridge by the answers."""
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    Z = pool.Z[few.rows]
+    K = Z @ Z.T / Z.shape[1] + 1.0
+    _, coefficients, left_out = best_process(
+        [lambda rows: K[np.ix_(rows, rows)]],
+        _RIDGES,
+        few.Y - mean,
+        few.sample_weight,
+    )
+    slope = Z.T @ coefficients / Z.shape[1]
+    intercept = coefficients.sum(axis=0) + mean
+
+    predict = OntoSimplex(scale=pool.scaled, slope=slope, intercept=intercept)
+    U = predict.of(pool.Z)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
+    return Fitted(name="ridge", pool=U, held_out=held_out, predict=predict)
+
+
+class Graph:
+    """The pool's graph of neighbours, and columns of its kernels for the last items asked for."""
+
+    def __init__(self, pool: Pool, restraints: tuple[float, ...] = _RESTRAINTS) -> None:
+        n = len(pool)
+        count = min(_NEIGHBOURS, n - 1)
+        points = pool.principal
+        distances, neighbours = nearest(pool.tree, points, count + 1)
+        distances, neighbours = distances[:, 1:], neighbours[:, 1:]
+        # Each item's own scale: the distance to its last neighbour (self-tuning).
+        own = np.maximum(distances[:, -1], 1e-12)
+        W = np.exp(-(distances**2) / (own[:, None] * own[neighbours]))
+        rows = np.repeat(np.arange(n), count)
+        A = csr_array((W.ravel(), (rows, neighbours.ravel())), shape=(n, n))
+        A = A.maximum(A.T)
+        degree = np.asarray(A.sum(axis=1)).ravel()
+        root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
+        laplacian = diags_array(np.ones(n)) - root @ A @ root
+        self._solvers = [_factor(laplacian + diags_array(np.full(n, r))) for r in restraints]
+        self._places: dict[int, int] = {}  # of items whose columns are known
+        self._columns = [np.empty((n, 0)) for _ in restraints]
+
+    def columns(self, rows: NDArray[np.intp]) -> list[Floats]:
+        """The kernels' columns for these items; those of the last time are kept."""
+        known = np.array([row in self._places for row in rows.tolist()], dtype=bool)
+        n = len(self._columns[0])
+        unit = np.zeros((n, int((~known).sum())))
+        unit[rows[~known], np.arange(unit.shape[1])] = 1.0
+        before = [self._places[row] for row in rows[known].tolist()]
+        made = []
+        for i, solver in enumerate(self._solvers):
+            columns = np.empty((n, len(rows)))
+            columns[:, known] = self._columns[i][:, before]
+            if unit.shape[1]:
+                columns[:, ~known] = solver.solve(unit)
+            made.append(columns)
+        if len(rows) <= _KEPT:
+            self._columns = made
+            self._places = {row: place for place, row in enumerate(rows.tolist())}
+        return made
+
+    @staticmethod
+    def inner(rows: NDArray[np.intp], made: list[Floats]) -> list[tuple[Floats, float]]:
+        """Kernels between the items of these columns, with mean 1 on the diagonal; and by what."""
+        out = []
+        for columns in made:
+            K = columns[rows]
+            unit = max(float(np.mean(np.diag(K))), 1e-12)
+            out.append(((K + K.T) / (2.0 * unit), unit))
+        return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbours:
+    """The mean of the nearest items of the pool, the nearer the more."""
+
+    scale: Standard
+    axes: Floats
+    tree: cKDTree
+    memberships: Floats
+
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
+        count = min(5, len(self.memberships))
+        distances, neighbours = nearest(self.tree, self.scale(X) @ self.axes, count)
+        weights = 1.0 / np.maximum(distances, 1e-9)
+        weights /= weights.sum(axis=1, keepdims=True)
+        mean: Floats = np.einsum("ij,ijk->ik", weights, self.memberships[neighbours])
+        return mean
+
+
+def _factor(A: csr_array) -> SuperLU:
+    """The factors of a positive definite matrix: no pivots, so that they stay symmetric and few."""
+    return splu(
+        A.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
+        options={"SymmetricMode": True},
+    )  # fmt: skip
+
+
+def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:
+    """The nearest points of a tree, and how far each is."""
+    distances, neighbours = tree.query(points, k=range(1, count + 1))
+    return np.asarray(distances), np.asarray(neighbours)
+
+
+def gp_graph(pool: Pool, training: Training, graph: Graph) -> Fitted:
+    """A Gaussian process along the graph; other items take the mean of their neighbours."""
+    mean, inside = prior_mean(training), training.sample(MOST)
+    few = training.part(inside)
+    made = graph.columns(few.rows)
+    kernels, units = zip(*graph.inner(few.rows, made), strict=True)
+    which, coefficients, left_out = best_process(
+        [partial(_between, K) for K in kernels], _NOISES, few.Y - mean, few.sample_weight
+    )
+    U = onto_simplex(made[which] @ (coefficients / units[which]) + mean)
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out + mean)
+    predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
+    return Fitted(name="gp_graph", pool=U, held_out=held_out, predict=predict)
+
+
+def _between(K: Floats, rows: NDArray[np.intp]) -> Floats:
+    """A kernel between some of its rows."""
+    return K[np.ix_(rows, rows)]

@@ -1,0 +1,450 @@
+"""The events of a session: a class for each kind, and the row of the database that stores it.
+
+Rules of this file:
+- An event is appended once and never rewritten, but for a person's name.
+- The annotation of a field says how the columns `value` (a number), `target` (a whole number) and
+  `text` store it. Kinds and columns are the schema: a released one does not change.
+- Whatever is read is checked (`from_row`): after an edit by hand a database may hold anything.
+"""
+
+import json
+import math
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
+
+from askmeans.sessions.clients import current_client
+from askmeans.sessions.stored import check, is_number, is_whole
+
+__all__ = ["CHANGES", "GROUP_CHANGES", "KINDS", "KNOWN", "AddGroup", "AddRows", "Adjudicate",
+           "Advice", "Answer", "Describe", "Event", "Gold", "Imported", "Invite", "Merge", "Pause",
+           "Pin", "Pseudonym", "RemoveGroup", "Rename", "Repeat", "Reply", "Resume", "Revoke",
+           "SetBudget", "SetOption", "Skip", "Undo", "UndoGroupChange", "Unsure", "Value",
+           "WantOpinions", "as_dict", "from_row", "to_row"]  # fmt: skip
+
+Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
+_SLACK = 1e-3  # by which shares may exceed 1 together
+
+
+class _Codec(NamedTuple):
+    """How a field is stored."""
+
+    write: Callable[[Any], dict[str, Any]]  # the columns
+    read: Callable[[Any], Any]  # from a row; a ValueError where the columns hold something else
+
+
+def _read_target(row: Any) -> int:
+    check(is_whole(row.target), "its target")
+    return int(row.target)
+
+
+def _read_number(row: Any) -> int:
+    check(is_number(row.value, 0.0) and row.value == int(row.value), "its value")
+    return int(row.value)
+
+
+def _read_text(row: Any) -> str:
+    check(row.text is None or isinstance(row.text, str), "its text")
+    return row.text or ""
+
+
+def _read_value(row: Any) -> Value | None:
+    if row.value is not None or not row.text:
+        check(row.value is None or is_number(row.value, 0.0, 1.0), "its value")
+        return None if row.value is None else float(row.value)
+    shares = tuple(json.loads(row.text))
+    check(_are_shares(shares), "its value")
+    return shares
+
+
+def _write_value(value: Value | None) -> dict[str, Any]:
+    if isinstance(value, tuple):
+        return {"text": json.dumps(value, allow_nan=False)}
+    assert value is None or math.isfinite(value)
+    return {"value": value}
+
+
+def _read_option(row: Any) -> dict[str, Any]:
+    options = json.loads(row.text or "{}")
+    check(isinstance(options, dict) and len(options) == 1, "its text")
+    return dict(options)
+
+
+def _read_advice(row: Any) -> tuple[tuple[int, tuple[float, ...] | None], ...]:
+    pairs = tuple(
+        (item, None if shares is None else tuple(shares))
+        for item, shares in json.loads(row.text or "[]")
+    )
+    check(all(is_whole(item) for item, _ in pairs), "its text")
+    known = [shares for _, shares in pairs if shares is not None]
+    check(all(is_number(x, 0.0, 1.0 + _SLACK) for shares in known for x in shares), "its text")
+    return pairs
+
+
+def _are_shares(shares: tuple[Any, ...]) -> bool:
+    """Whether these are a row of shares."""
+    return all(is_number(share, 0.0, 1.0) for share in shares) and sum(shares) <= 1.0 + _SLACK
+
+
+_TARGET = _Codec(lambda number: {"target": number}, _read_target)
+_ANY_TARGET = _Codec(_TARGET.write, lambda row: None if row.target is None else _read_target(row))
+_NUMBER = _Codec(lambda number: {"value": float(number)}, _read_number)
+_ANY_NUMBER = _Codec(
+    lambda number: {} if number is None else {"value": float(number)},
+    lambda row: None if row.value is None else _read_number(row),
+)
+_TEXT = _Codec(lambda text: {"text": text}, _read_text)
+_IS_ON = _Codec(lambda on: {"text": None if on else "off"}, lambda row: row.text != "off")
+_VALUE = _Codec(_write_value, _read_value)
+_OPTION = _Codec(lambda options: {"text": json.dumps(options)}, _read_option)
+_ADVICE = _Codec(lambda pairs: {"text": json.dumps(pairs, allow_nan=False)}, _read_advice)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """The stored event: what the log, a receipt, the history and the audit show.
+
+    Parameters
+    ----------
+    id : int
+        Its number in the log, which only grows; 0 before it is stored.
+    at : float
+        When, in seconds since 1970 by the database's clock.
+    annotator : str
+        Who did it.
+    key : str
+        The client's key, different for every event of an annotator.
+    client : str or None
+        The page, the command line or a program, and where it ran.
+    repeated : bool
+        Of what a call returns: whether it was stored before, by the same key or answer.
+    undone : bool
+        Of what a call returns: whether it was taken back since.
+    """
+
+    kind: ClassVar[str]
+    id: int = 0
+    at: float = 0.0
+    annotator: str
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    client: str | None = field(default_factory=current_client)
+    repeated: bool = field(default=False, compare=False)
+    undone: bool = field(default=False, compare=False)
+
+    @property
+    def event(self) -> int:
+        """Its number, as `undo` and `take_back` take it."""
+        return self.id
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply(Event):
+    """What an annotator gave to a question.
+
+    Parameters
+    ----------
+    id, at, annotator, key, client, repeated, undone : int, float, str, str, str, bool, bool
+        As in `Event`.
+    question : int
+        The question's number.
+    value : float, tuple of float or None
+        The answer in [0, 1], to a group question a share for each group; None for an unsure, a
+        skip, and an imported "cannot say".
+    late : bool
+        Whether it came after its lease had ended, or after the question was settled.
+    counts : bool
+        Of what a call returns: whether it is an answer that goes into the result.
+    gold : float, tuple of float or None
+        Of what a call returns: the known answer, where people may see it ("gold_feedback").
+    """
+
+    question: int
+    value: Annotated[Value | None, _VALUE] = None
+    late: bool = False
+    counts: bool = field(default=False, compare=False)
+    gold: Value | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Reply):
+    """An answer in [0, 1]; to a group question a share for each group."""
+
+    kind: ClassVar[str] = "answer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsure(Reply):
+    """An annotator cannot say: NaN as evidence."""
+
+    kind: ClassVar[str] = "unsure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip(Reply):
+    """The question stays open, for later."""
+
+    kind: ClassVar[str] = "skip"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Reply):
+    """An imported answer, which costs no budget; None for "cannot say"."""
+
+    kind: ClassVar[str] = "held"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gold(Reply):
+    """A known answer, whose question people are asked anyway; costs no budget."""
+
+    kind: ClassVar[str] = "gold"
+    original: Annotated[int | None, _ANY_TARGET] = None  # of a copy handed out, the gold question
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat(Event):
+    """The same answer with another key, which is used up by it."""
+
+    kind: ClassVar[str] = "again"
+    question: int
+    value: Annotated[Value | None, _VALUE] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undo(Event):
+    """Takes a reply back."""
+
+    kind: ClassVar[str] = "undo"
+    question: int
+    taken_back: Annotated[int, _TARGET]  # the number of the event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjudicate(Event):
+    """An answer in the place of people's; None takes that back."""
+
+    kind: ClassVar[str] = "adjudicate"
+    question: int
+    value: Annotated[Value | None, _VALUE]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantOpinions(Event):
+    """So many answers are wanted to a question."""
+
+    kind: ClassVar[str] = "opinions"
+    question: int
+    n: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause(Event):
+    """No questions are handed out from now on."""
+
+    kind: ClassVar[str] = "pause"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume(Event):
+    """Questions are handed out again."""
+
+    kind: ClassVar[str] = "resume"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetBudget(Event):
+    """So many questions may be answered."""
+
+    kind: ClassVar[str] = "budget"
+    n: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetOption(Event):
+    """The owner set an option of the page or of the policy."""
+
+    kind: ClassVar[str] = "option"
+    options: Annotated[dict[str, Any], _OPTION]  # one name and its value
+
+    @property
+    def name(self) -> str:
+        """The option's name."""
+        return next(iter(self.options))
+
+    @property
+    def value(self) -> Any:
+        """The option's value."""
+        return self.options[self.name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddRows(Event):
+    """Items were added."""
+
+    kind: ClassVar[str] = "rows"
+    part: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rename(Event):
+    """A group has another name."""
+
+    kind: ClassVar[str] = "rename"
+    group: Annotated[int, _TARGET]
+    name: Annotated[str, _TEXT]
+    # Where items are compared every result numbers the groups anew: the name goes with this item.
+    row: Annotated[int | None, _ANY_NUMBER] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Describe(Event):
+    """A line on what belongs to a group."""
+
+    kind: ClassVar[str] = "describe"
+    group: Annotated[int, _TARGET]
+    description: Annotated[str, _TEXT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddGroup(Event):
+    """A group was added."""
+
+    kind: ClassVar[str] = "group"
+    group: Annotated[int, _TARGET]
+    name: Annotated[str, _TEXT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge(Event):
+    """A group is part of another from now on."""
+
+    kind: ClassVar[str] = "merge"
+    group: Annotated[int, _NUMBER]
+    into: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveGroup(Event):
+    """A group was removed; what was put into it is in none of the groups."""
+
+    kind: ClassVar[str] = "remove"
+    group: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UndoGroupChange(Event):
+    """Takes back that a group was added, merged or removed."""
+
+    kind: ClassVar[str] = "regroup"
+    taken_back: Annotated[int, _TARGET]  # the number of the event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin(Event):
+    """An item is shown as an example of a group, or no longer."""
+
+    kind: ClassVar[str] = "pin"
+    group: Annotated[int, _TARGET]
+    row: Annotated[int, _NUMBER]
+    on: Annotated[bool, _IS_ON] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice(Event):
+    """Memberships of items by an adviser; neither asked nor counted."""
+
+    kind: ClassVar[str] = "model"
+    rows: Annotated[tuple[tuple[int, tuple[float, ...] | None], ...], _ADVICE]  # row, shares
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invite(Event):
+    """A person was invited."""
+
+    kind: ClassVar[str] = "invite"
+    invite: Annotated[int, _TARGET]
+    role: Annotated[str, _TEXT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revoke(Event):
+    """An invitation was ended."""
+
+    kind: ClassVar[str] = "revoke"
+    invite: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pseudonym(Event):
+    """A person has another name in all events before."""
+
+    kind: ClassVar[str] = "pseudonym"
+    pseudonym: Annotated[str, _TEXT]
+
+
+KINDS: Mapping[str, type[Event]] = {
+    each.kind: each
+    for each in (
+        Answer, Unsure, Skip, Imported, Gold, Repeat, Undo, Adjudicate, WantOpinions, Pause, Resume,
+        SetBudget, SetOption, AddRows, Rename, Describe, AddGroup, Merge, RemoveGroup,
+        UndoGroupChange, Pin, Advice, Invite, Revoke, Pseudonym,
+    )
+}  # fmt: skip
+KNOWN = (Imported, Gold)  # answers from elsewhere
+GROUP_CHANGES = (AddGroup, Merge, RemoveGroup)
+CHANGES = (*GROUP_CHANGES, Rename, Describe, Pin, SetOption)  # that `History.changes` lists
+
+
+def to_row(event: Event) -> dict[str, Any]:
+    """The columns of an event, but for those that the store fills in."""
+    row = {
+        "kind": event.kind, "key": event.key, "annotator": event.annotator,
+        "client": event.client, "question": getattr(event, "question", None),
+        "late": getattr(event, "late", False), "value": None, "target": None, "text": None,
+    }  # fmt: skip
+    for name, codec in _CODECS[event.kind]:
+        row |= codec.write(getattr(event, name))
+    return row
+
+
+def from_row(row: Any) -> Event:
+    """The event of a row of the table; a ValueError where it was never stored by `to_row`."""
+    try:
+        return _from_row(KINDS[row.kind], row)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"event {row.id!r:.20} ({row.kind}): {error}") from error
+
+
+def _from_row(kind: type[Event], row: Any) -> Event:
+    """An event of a kind."""
+    check(is_whole(row.id, 1) and is_number(row.at), "its number or time")
+    check(isinstance(row.key, str) and isinstance(row.annotator, str), "its key or annotator")
+    values = {name: codec.read(row) for name, codec in _CODECS[kind.kind]}
+    if "question" in kind.__dataclass_fields__:
+        check(is_whole(row.question, 1), "its question")
+        values["question"] = row.question
+    else:
+        check(row.question is None, "its question")
+    if issubclass(kind, Reply):
+        values["late"] = bool(row.late)
+        check((values["value"] is None) == (kind in (Unsure, Skip)) or kind in KNOWN, "its value")
+    return kind(
+        id=row.id, at=row.at, annotator=row.annotator, key=row.key, client=row.client, **values
+    )
+
+
+_CODECS: Mapping[str, tuple[tuple[str, _Codec], ...]] = {
+    kind: tuple(
+        (name, hint.__metadata__[0])
+        for name, hint in get_type_hints(each, include_extras=True).items()
+        if hasattr(hint, "__metadata__")
+    )
+    for kind, each in KINDS.items()
+}
+
+
+def as_dict(event: Event) -> dict[str, Any]:
+    """An event as plain values, for JSON."""
+    values = {each.name: getattr(event, each.name) for each in fields(event)}
+    return {"event": values.pop("id"), "kind": event.kind, **values}

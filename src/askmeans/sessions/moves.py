@@ -1,0 +1,363 @@
+"""What annotators and owners do, appended to the log: answers, skips, undos, changes.
+
+Rules of this file:
+- A move is checked inside the write transaction that appends it, against all events there are.
+  Nothing is changed in memory before the commit.
+- The same key again, or the same answer, appends nothing new: what was stored is returned. Where
+  the connection to the database is lost, the whole move is tried again with the same key.
+- The budget limits which questions are handed out. An answer to a question that was handed out is
+  always stored, marked `late` where its lease had ended or the question was settled.
+- An undo takes the last reply back, or the one that is meant; changes of the groups are undone
+  in turn, the last one first.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
+from askmeans.queries.values import numbered_text
+from askmeans.sessions.events import (
+    AddGroup,
+    Event,
+    RemoveGroup,
+    Repeat,
+    Reply,
+    Skip,
+    Undo,
+    UndoGroupChange,
+    Value,
+)
+from askmeans.sessions.group_numbers import as_number, as_shares
+from askmeans.sessions.log import as_key, check_annotator, key_of_group, key_of_split
+from askmeans.sessions.reports import Undone
+from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.store.records import Lease
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
+
+__all__ = ["Moves"]
+
+
+class Moves:
+    """Appends events to the log of one session."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def append(
+        self,
+        make: Callable[["Transaction"], Iterable[Event]],
+        key: str | None = None,
+        annotator: str = "",
+    ) -> Event:
+        """Append events that are made of all that happened before them; the first of them.
+
+        With a key that this annotator used before, what was appended then.
+        """
+        first, by = as_key(key), annotator
+
+        def append(transaction: "Transaction") -> Event:
+            nonlocal by
+            stored = self._runtime.state.by_key.get((by, first))
+            if stored is not None:  # perhaps the connection was lost after the commit
+                return stored
+            for place, event in enumerate(make(transaction)):
+                who, key = check_annotator(event.annotator), f"{first}-{place}" if place else first
+                by = by if place else who
+                transaction.append(replace(event, annotator=who, key=key))
+            return transaction.appended[0]
+
+        return self._runtime.write(append)
+
+    def log(self, make: Callable[[], Event]) -> Event:
+        """Append an event that is made of all that happened before it."""
+        event = self.append(lambda _: [make()])
+        with self._runtime.lock:
+            return self._runtime.state.as_of_now(event)
+
+    def checked_value(self, number: int, value: Any, names: Callable[[], list[str]]) -> Value:
+        """An answer to a question: a number, or a row of shares by the groups' numbers."""
+        runtime = self._runtime
+        kind, levels = runtime.question(number).kind, runtime.config.levels
+        if kind != "group":
+            return as_number(value, 3 if kind == "relative" else levels)
+        with runtime.up_to_date():
+            return as_shares(value, runtime.groups, names(), levels)
+
+    def reply(
+        self,
+        kind: type[Reply],
+        number: int,
+        value: Value | None,
+        annotator: str,
+        key: str | None,
+        *,
+        instead: bool = False,
+    ) -> Reply:
+        """Append an answer, an unsure or a skip, unless it is stored already.
+
+        With `instead` it replaces the annotator's answer: both events are appended, or none.
+        """
+        runtime = self._runtime
+        annotator, number = check_annotator(annotator, person=True), int(number)
+        runtime.question(number)  # refuses what is no question
+        new = kind(annotator=annotator, key=as_key(key), question=number, value=value)
+        if instead:
+            runtime.catch_up()
+        read: list[tuple[float, list[Lease]]] = []  # the leases afterwards, where they are known
+
+        def append(transaction: "Transaction") -> tuple[Reply, bool]:
+            stored, state = self._stored(new), runtime.state
+            is_used = (new.annotator, new.key) in state.by_key
+            old = state.reply(number, new.annotator) if instead else None
+            if stored is not None:
+                if key is not None and not is_used:  # the key is used up, too
+                    transaction.append(
+                        Repeat(annotator=new.annotator, key=new.key, question=number, value=value)
+                    )
+                return stored, True
+            if old is None or isinstance(old, Skip):
+                event, *read[:] = self._append(transaction, new)
+                return event, False
+            transaction.append(_undo_of(old, as_key(None)))
+            return transaction.append(replace(new, late=old.late)), False
+
+        event, repeated = runtime.write(append)
+        for leases in read:  # the next question need not read them again
+            runtime.keep_leases(*leases)
+        with runtime.lock:
+            return runtime.state.as_of_now(event, repeated=repeated)
+
+    def undo(
+        self, number: int | None, annotator: str, key: str | None, event: int | None = None
+    ) -> Undone:
+        """Append an undo of an annotator's last answer or skip, or of that to a question."""
+        annotator, key, runtime = check_annotator(annotator), as_key(key), self._runtime
+        runtime.catch_up()
+
+        def append(transaction: "Transaction") -> tuple[Undo | UndoGroupChange, bool]:
+            stored = runtime.state.by_key.get((annotator, key))
+            if isinstance(stored, UndoGroupChange) and number is None:
+                return stored, True
+            if stored is not None:
+                return _check_same(stored, Undo, number, None), True
+            change = self._group_change_to_undo(number, annotator, event)
+            if change is not None:
+                undo = UndoGroupChange(annotator=annotator, key=key, taken_back=change.id)
+                return transaction.append(undo), False
+            reply = self._reply_to_undo(number, annotator, event)
+            group = runtime.state.group_made_with(reply)
+            undone = transaction.append(_undo_of(reply, key))
+            if group is not None:
+                transaction.append(
+                    UndoGroupChange(annotator=annotator, key=key_of_group(key), taken_back=group.id)
+                )
+            self._lease_back(transaction, reply)
+            return undone, False
+
+        undo, repeated = runtime.write(append)
+        if isinstance(undo, UndoGroupChange):
+            self._restore_split_answers()
+        with runtime.lock:
+            return self._undone(undo, repeated=repeated)
+
+    def _restore_split_answers(self) -> None:
+        """Answers that a split changed are as they were before, where its group was taken back."""
+        with self._runtime.lock:
+            state = self._runtime.state
+            withdrawn = tuple(key_of_split(group) for group in state.withdrawn)
+            moved = [
+                event
+                for (_, key), event in state.by_key.items()
+                if key.startswith(withdrawn) and isinstance(event, Reply) and state.stands(event)
+            ]
+            before = [_replaced(event, list(state.by_key.values())) for event in moved]
+        for event, old in zip(moved, before, strict=True):
+            if old is not None:
+                self.reply(
+                    type(old), event.question, old.value, event.annotator, None, instead=True
+                )
+
+    def _stored(self, new: Reply) -> Reply | None:
+        """The event that is this one already: by its key, or the same answer again."""
+        state = self._runtime.state
+        by_key = state.by_key.get((new.annotator, new.key))
+        if by_key is not None:
+            stored: Reply = _check_same(by_key, type(new), new.question, new.value)
+            if stored.id in state.undone:
+                raise KeyConflictError(
+                    f"Nothing was saved: this {stored.kind} to question {stored.question} was "
+                    "given before and taken back since. Answer the question anew (with a new key).",
+                    user_message="Nothing was saved: you took this answer back since. "
+                    "Answer the question that is shown now.",
+                )
+            return stored
+        old = state.reply(new.question, new.annotator)
+        same = old is not None and (old.kind, old.value) == (new.kind, new.value)
+        return old if same and not isinstance(new, Skip) else None
+
+    def _append(
+        self, transaction: "Transaction", new: Reply
+    ) -> tuple[Reply, tuple[float, list[Lease]]]:
+        """Append a reply and end its lease; the leases afterwards."""
+        (now, leases), place = transaction.leases(), (new.question, new.annotator)
+        own = [lease for lease in leases if (lease.question, lease.annotator) == place]
+        self._check_move(new, is_leased=bool(own))
+        late = not isinstance(new, Skip) and self._is_late(*place, own, now)
+        event = transaction.append(replace(new, late=late))
+        left = [lease for lease in leases if lease not in own]
+        if isinstance(new, Skip) and own:  # they may come back to it
+            left.append(Lease(question=new.question, annotator=new.annotator, until=now))
+            transaction.lease(left[-1])
+        elif own:
+            transaction.release(*place)
+        return event, (now, left)
+
+    def _check_move(self, new: Reply, *, is_leased: bool) -> None:
+        """Refuse what is not legal, and what was not handed out and the budget does not allow."""
+        state, number = self._runtime.state, new.question
+        if not state.may(type(new), number, new.annotator):
+            old = state.reply(number, new.annotator)
+            before = "'cannot say'" if old is None or old.value is None else _text(old.value)
+            raise KeyConflictError(
+                f"Question {number} must be answered once by {new.annotator!r}. Got another "
+                f"{new.kind} after {before}; change it, or undo that first.",
+                user_message="You have answered this question before, so this answer was not "
+                "saved. Change that one under History, or undo that first.",
+            )
+        if not isinstance(new, Skip) and not is_leased and self._exceeds_budget(number):
+            raise BudgetError(
+                f"The budget of {state.budget} questions must not be exceeded. Got an answer to "
+                f"question {number} beyond it; raise it first (`askmeans budget DB N`, "
+                "Settings.set_budget).",
+                user_message="The budget is spent, so this answer was not saved. An owner of the "
+                "session can raise it.",
+            )
+
+    def _exceeds_budget(self, number: int) -> bool:
+        """Whether an answer to a question would exceed the budget."""
+        state = self._runtime.state
+        return self._runtime.left == 0 and number not in state.gold and not state.answers(number)
+
+    def _is_late(self, number: int, annotator: str, own: list[Lease], now: float) -> bool:
+        """Whether an answer comes after its lease, the settling of its question or the budget."""
+        state = self._runtime.state
+        settled = state.is_settled(number) and number not in state.gold
+        if settled and not state.has_place(number, annotator):
+            return True
+        return self._exceeds_budget(number) or (bool(own) and not self._runtime.in_force(own, now))
+
+    def _reply_to_undo(self, number: int | None, annotator: str, meant: int | None) -> Reply:
+        """The reply that an undo takes back, which must be the one that is meant."""
+        state = self._runtime.state
+        event = state.last_of(annotator) if number is None else state.reply(number, annotator)
+        if event is None:
+            where = "" if number is None else f" to question {number}"
+            raise SessionError(
+                f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none.",
+                user_message=f"You have no answer{where} that could be taken back. History lists "
+                "those you have.",
+            )
+        if meant is not None and event.id != meant:
+            raise SessionError(
+                f"What is taken back must still stand as it was seen (event {meant}). Got event "
+                f"{event.id} to question {event.question} by now; look at the history again.",
+                user_message="You have changed this answer since the page was loaded, so nothing "
+                "was taken back: look at the history again.",
+            )
+        return event
+
+    def _group_change_to_undo(
+        self, number: int | None, annotator: str, meant: int | None
+    ) -> Event | None:
+        """The change of the groups that an undo takes back; None where it is about a reply."""
+        changes = self._runtime.state.group_changes
+        if number is not None or not changes:
+            return None
+        last, reply = changes[-1], self._runtime.state.last_of(annotator)
+        if meant is not None:
+            event = next((each for each in changes if each.id == meant), None)
+            if event is not None and event != last and not isinstance(event, RemoveGroup):
+                raise SessionError(
+                    "Changes of the groups must be taken back in turn, the last first "
+                    f"(event {last.id}). Got event {meant} instead.",
+                    user_message="Groups were added or merged after this one. Take those back "
+                    "first, the last one before the others.",
+                )
+            return event
+        own = last.annotator == annotator and (reply is None or reply.id < last.id)
+        return last if own else None
+
+    def _lease_back(self, transaction: "Transaction", reply: Reply) -> None:
+        """Lease the question to whoever took the answer back, unless another annotator has it."""
+        now, leases = transaction.leases()
+        others = [
+            lease
+            for lease in leases
+            if lease.question == reply.question and lease.annotator != reply.annotator
+        ]
+        runtime = self._runtime
+        until = now if runtime.in_force(others, now) else now + runtime.config.lease_seconds
+        transaction.lease(Lease(question=reply.question, annotator=reply.annotator, until=until))
+
+    def _undone(self, undo: Undo | UndoGroupChange, *, repeated: bool) -> Undone:
+        """What an undo took back."""
+        runtime, state = self._runtime, self._runtime.state
+        event = next(each for each in state.by_key.values() if each.id == undo.taken_back)
+        receipt = state.as_of_now(undo, repeated=repeated)
+        if isinstance(undo, UndoGroupChange) or not isinstance(event, Reply):
+            return Undone(receipt=receipt, question=None, kind=event.kind, value=None)
+        settled, value = state.is_settled(undo.question), state.value(undo.question)
+        group = None  # that went with the answer
+        if (undo.annotator, key_of_group(undo.key)) in state.by_key:
+            group = state.by_key.get((event.annotator, key_of_group(event.key)))
+        silent = isinstance(value, float) and math.isnan(value)
+        return Undone(
+            receipt=receipt,
+            question=runtime.asked_question(undo.question),
+            kind=event.kind,
+            value=event.value,
+            reopened=not settled,
+            value_now=value if settled and not silent else None,
+            group=group.name if isinstance(group, AddGroup) else None,
+        )
+
+
+def _replaced(event: Reply, events: list[Event]) -> Reply | None:
+    """The answer that an event replaced."""
+    place = (event.question, event.annotator)
+    undone = [
+        each.taken_back
+        for each in events
+        if isinstance(each, Undo)
+        and each.id < event.id
+        and (each.question, each.annotator) == place
+    ]
+    replies = (each for each in events if isinstance(each, Reply))
+    return next((each for each in replies if undone and each.id == max(undone)), None)
+
+
+def _undo_of(reply: Reply, key: str) -> Undo:
+    """The undo of a reply."""
+    return Undo(annotator=reply.annotator, key=key, question=reply.question, taken_back=reply.id)
+
+
+def _text(value: Value) -> str:
+    """An answer in a message: a number, or shares by the groups' numbers."""
+    return numbered_text(value) if isinstance(value, tuple) else f"{value:g}"
+
+
+def _check_same(stored: Event, kind: type[Event], number: int | None, value: Value | None) -> Any:
+    """The event stored with a key; refused where it is something else."""
+    question, before = getattr(stored, "question", None), getattr(stored, "value", None)
+    if isinstance(stored, kind) and before == value and number in (None, question):
+        return stored
+    raise KeyConflictError(
+        f"A key must be used for one answer only. Got {stored.key!r:.60} again for something else "
+        f"({stored.kind} {before} to question {question} came first); use a new key.",
+        user_message="This page sent another answer before, so this one was not saved. Reload the "
+        "page, and answer the question that is shown then.",
+    )
