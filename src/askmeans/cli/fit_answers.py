@@ -29,7 +29,7 @@ from askmeans.queries import ME, Answer, Answers
 from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import strongest_items
-from askmeans.sessions.warning_notes import quietly
+from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
@@ -232,7 +232,9 @@ def _exemplars(job: Job, known: Answers) -> list[list[int]] | None:
     """Typical items of clusters that have no names yet, by what the plan knows so far."""
     if job.options.questions.names is not None or job.spec.ask in SIMILARITIES:
         return None
-    start, _ = quietly(lambda: drive(_plan(job), CallbackOracle(), budget=0, ledger=known.ledger()))
+    start, _ = collect_warnings(
+        lambda: drive(_plan(job), CallbackOracle(), budget=0, ledger=known.ledger())
+    )
     return strongest_items(start.clustering, job.X, _EXEMPLARS)
 
 

@@ -135,8 +135,8 @@ class Groups(Sequence[Group]):
             names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
                 return names.get(group)
-            whole = type(group) is not bool and isinstance(group, Integral)
-            return groups.resolve(int(group)) if whole else None
+            is_number = type(group) is not bool and isinstance(group, Integral)
+            return groups.resolve(int(group)) if is_number else None
 
     def number(self, group: int | str, owner: str = "Groups.number") -> int:
         """The number of a group, as `find` has it; refused where there is none.
@@ -172,10 +172,8 @@ class Groups(Sequence[Group]):
         ----------
         name : str
             What it is called; no other group's name, and not "id".
-        annotator : str, default="me"
-            Who adds it; `Session.undo` takes it back.
-        key : str or None, default=None
-            As in `Session.tell`: the same key again adds no other group.
+        annotator, key : as in `Session.tell`
+            Who does it, and the client's key: the same again adds no other group.
 
         Returns
         -------
@@ -229,10 +227,8 @@ class Groups(Sequence[Group]):
             The group question's `id`.
         name : str
             What the new group is called, as in `add`.
-        annotator : str, default="me"
-            Whose answer, and group.
-        key : str or None, default=None
-            As in `Session.tell`: the same key again adds no other group.
+        annotator, key : as in `Session.tell`
+            Who does it, and the client's key: the same again adds no other group.
 
         Returns
         -------
@@ -350,14 +346,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> number = session.groups.add("kittens")
-        >>> receipt = session.groups.merge("cats", "kittens")
-        >>> session.groups.names, session.result().memberships.shape
-        (['cats', 'dogs'], (4, 2))
         """
         self._check_asks_groups("merge")  # a part of a membership says nothing of the whole
 
@@ -393,18 +381,6 @@ class Groups(Sequence[Group]):
         -------
         int
             The number of the new group.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, "cats")
-        >>> number = session.groups.split("cats", question.items, "kittens")
-        >>> session.history.answers()[-1].value
-        (0.0, 0.0, 1.0)
-        >>> back = session.history.take_back(session.history.changes()[-1].event)
-        >>> session.history.answers()[-1].value
-        (1.0, 0.0)
         """
         self._check_asks_groups("split")
         annotator = check_annotator(annotator, person=True)

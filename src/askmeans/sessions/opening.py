@@ -18,7 +18,7 @@ from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepa
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import SessionRecord
-from askmeans.sessions.warning_notes import quietly
+from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES
 
 if TYPE_CHECKING:
@@ -151,10 +151,12 @@ def create(
         shown["folder"] = str(Path(shown["folder"]).absolute())
     matrix, part = make_part(X, 0, feature_names=features, **shown)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    policy, _ = quietly(lambda: config.make_policy(matrix))  # refuses what it cannot do, before
+    policy, _ = collect_warnings(
+        lambda: config.make_policy(matrix)
+    )  # refuses what it cannot do, before
     typical = None
     if config.cluster_names is None and config.ask not in SIMILARITIES:
-        typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
+        typical = strongest_items(collect_warnings(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
         config, typical=typical, feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),

@@ -220,15 +220,6 @@ class People:
         -------
         list of Invite
             Those that let somebody in before, and no longer do.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> token = session.people.invite("Ada")
-        >>> [invite.state for invite in session.people.revoke("Ada")]
-        ['revoked']
-        >>> session.people.person_of(token) is None
-        True
         """
         by = check_annotator(annotator)
         meant: list[int] = []
@@ -363,15 +354,6 @@ class People:
         -------
         list of Disagreement
             Those decided already come last.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> for who, value in (("Ada", 1.0), ("Bo", 0.25)):
-        ...     receipt = session.tell(question.id, value, annotator=who)
-        >>> [(each.answers, each.difference) for each in session.people.disagreements()]
-        [({'Ada': 1.0, 'Bo': 0.25}, 0.75)]
         """
         check_number(n, "n", "People.disagreements", integer=True, minimum=1)
         return disagreements_of(self._runtime, int(n))
@@ -395,16 +377,6 @@ class People:
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> for who, value in (("Ada", 1.0), ("Bo", 0.25)):
-        ...     receipt = session.tell(question.id, value, annotator=who)
-        >>> receipt = session.people.adjudicate(question.id, 0.9, annotator="owner")
-        >>> session.people.disagreements()[0].decided
-        0.9
         """
         who = check_annotator(annotator, person=True)
         names = self._results.names

@@ -142,11 +142,6 @@ class Session:
         -------
         list of Question
             Up to n; empty where there is nothing to ask them now, and `status` says why.
-
-        Examples
-        --------
-        >>> open("fruit.db").ask()
-        [Question(id=1, kind='membership', items=(0,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         if lease_seconds is not None:
@@ -174,13 +169,6 @@ class Session:
         -------
         Question
             The question, also where it existed before.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> question = session.add_question("group", (3,))
-        >>> session.tell(question.id, "dogs").value
-        (0.0, 1.0)
         """
         compares = self.config.ask in SIMILARITIES
         taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
@@ -301,14 +289,6 @@ class Session:
         -------
         Reply
             The stored answer; `repeated` where the answer was the same already.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask()
-        >>> receipts = session.tell(question.id, 0.25), session.change(question.id, 0.75)
-        >>> [receipt.value for receipt in session.history.answers()]
-        [0.75]
         """
         kind: type[Reply] = Unsure
         answer = None
@@ -373,14 +353,6 @@ class Session:
         ----------
         annotator : str, default="me"
             Who stops.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> session.leave(annotator="Ada")
-        >>> session.ask(annotator="Bo") == [question]
-        True
         """
         self._assignment.renew(annotator, 0.0)
 
@@ -442,12 +414,6 @@ class Session:
         -------
         Status
             The state, counts, and what is left.
-
-        Examples
-        --------
-        >>> status = open("fruit.db").status()
-        >>> status.state, status.answered, status.left.low
-        (<SessionState.ASKING: 'asking'>, 0, 4)
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
@@ -471,12 +437,6 @@ class Session:
         -------
         SessionResult
             Centres, memberships of all rows, and an account.
-
-        Examples
-        --------
-        >>> result = open("fruit.db").result()
-        >>> result.complete, result.memberships.shape, result.missing.high
-        (False, (4, 2), 5)
         """
         self.runtime.catch_up()
         return self._results.result(self._assignment.state_for(None))
@@ -601,13 +561,6 @@ class Session:
         ------
         DataError
             If they have other features, or an id that exists already.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> session.add_rows([[1.5]], items=["quince"])
-        >>> session.item(4).text, session.result().memberships.shape
-        ('quince', (5, 2))
         """
 
         def added(transaction: "Transaction") -> list[Event]:
