@@ -136,8 +136,7 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
         if self._reached is not None:
             return self._reached
         known = ~np.isnan(np.asarray(self.answers, dtype=np.float64))
-        any_known: NDArray[np.bool_] = known.any(axis=tuple(range(1, known.ndim)))
-        return any_known
+        return np.asarray(known.any(axis=tuple(range(1, known.ndim))))
 
 
 class ModelError(AskmeansError):
