@@ -9,8 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import check_number
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import check_number, default_float_errors
 from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import Answer
 from askmeans.queries.questions import more_like

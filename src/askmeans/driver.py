@@ -1,16 +1,18 @@
 """The loop between a plan or a policy and an oracle: budget, progress, interruption."""
 
+import signal
+import threading
 import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, Protocol
+from types import FrameType
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.checks import check_number
-from askmeans._util.guards import Interrupts, default_float_errors
+from askmeans._util.checks import check_number, default_float_errors
 from askmeans.exceptions import (
     AnswerError,
     AskmeansError,
@@ -161,6 +163,50 @@ def check_oracle(oracle: object, owner: str) -> None:
         f"askmeans.oracles. Got {got}; use TableOracle.from_labels(y) for labels, "
         "CallbackOracle(group=...) or CallbackOracle(membership=...) for a function."
     )
+
+
+class Interrupts:
+    """Defers Ctrl-C within a `with` block, except inside `allowed`.
+
+    A plan is a generator: an exception raised inside its computation would end it, and lose the
+    result. So while a driver runs, the first Ctrl-C takes effect at the next question; a second one
+    takes effect at once.
+    """
+
+    def __init__(self) -> None:
+        self._pending = False
+        self._allowed = False
+        self._installed = False
+
+    def __enter__(self) -> Self:
+        # Only Python's own handler is replaced; a custom handler stays.
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._handle)
+            self._installed = True
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Let Ctrl-C through; a pending one is raised first."""
+        if self._pending:
+            self._pending = False
+            raise KeyboardInterrupt
+        self._allowed = True
+        try:
+            yield
+        finally:
+            self._allowed = False
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt now, or at the next question."""
+        if self._allowed or self._pending:
+            signal.default_int_handler(number, frame)
+        self._pending = True
 
 
 class _Driver:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import default_float_errors
 from askmeans._util.text import html_table
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.fuzzy.scores import Link, Scorer

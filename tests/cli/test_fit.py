@@ -123,7 +123,7 @@ def test_answers_to_a_plan_are_kept_and_a_second_run_continues(askmeans, folder)
     assert stopped.returncode == 3
     rest = "\n".join(lines[n - 5 :]) + "\n"
     second = json.loads(askmeans(*arguments, "--out", "part", cwd=folder, text_in=rest).stdout)
-    assert second["n_queries"] + second["n_answers_held"] == n
+    assert second["n_queries"] + second["n_known_answers"] == n
     assert kept(folder, "part") == kept(folder, "complete")
     one, two = (pd.read_csv(folder / f"{name}.memberships.csv") for name in ("part", "complete"))
     pd.testing.assert_frame_equal(one, two, rtol=0.0, atol=1e-12)  # sums are made in other parts
@@ -182,7 +182,7 @@ def test_a_file_of_items_and_groups_is_a_file_of_answers(askmeans, folder):
         "--json", cwd=folder,
     )  # fmt: skip
     summary = json.loads(done.stdout)
-    assert (summary["n_queries"], summary["n_answers_held"], summary["ask"]) == (0, 150, "group")
+    assert (summary["n_queries"], summary["n_known_answers"], summary["ask"]) == (0, 150, "group")
     memberships = pd.read_csv(folder / "iris.memberships.csv", index_col="id")
     assert (memberships.idxmax(axis=1).to_numpy() == truth["species"]).all()
 
@@ -211,7 +211,7 @@ def test_answers_held_already_are_not_asked(askmeans, folder):
     )  # fmt: skip
     summary = json.loads(done.stdout)
     assert summary["n_queries"] == 0
-    assert summary["n_answers_held"] == 450
+    assert summary["n_known_answers"] == 450
     assert summary["complete"] is True
     best = read(folder)[0].set_index("id").idxmax(axis=1).to_numpy()
     assert (best == truth["species"].to_numpy()).mean() > 0.9
@@ -358,7 +358,7 @@ def test_a_file_of_ones_own_is_known_before_and_stays_as_it_is(askmeans, folder,
     done = askmeans(*arguments, cwd=folder, text_in="0.5\n", ok=False)
     assert (folder / "own.csv").read_bytes() == text.encode()
     summary = json.loads(done.stdout)
-    assert summary["n_queries"] + summary["n_answers_held"] == 4
+    assert summary["n_queries"] + summary["n_known_answers"] == 4
     if strategy == "two-phase":
         assert kept(folder, "r") == [0.1, 0.0, 0.5]
 
@@ -437,7 +437,7 @@ def test_answers_to_a_plan_about_other_clusters_or_data_are_refused(askmeans, fo
 def test_a_simulated_expert_does_not_read_a_persons_answers(askmeans, folder):
     askmeans("fit", "iris.csv", "-k", 3, cwd=folder, text_in="1\n0\n", ok=False)
     done = askmeans("fit", "iris.csv", "-k", 3, "--expert", "labels:species", "--json", cwd=folder)
-    assert json.loads(done.stdout)["n_answers_held"] == 0
+    assert json.loads(done.stdout)["n_known_answers"] == 0
 
 
 def test_typical_items_are_shown_again_after_a_break(askmeans, folder):
@@ -556,7 +556,7 @@ def test_answers_about_pairs_serve_another_number_of_clusters(askmeans, folder):
     more = ("--answers", "iris.session.answers.csv", "--out", "three")
     done = askmeans(*arguments, "-k", 3, *more, cwd=folder, text_in="1\n", ok=False)
     summary = json.loads(done.stdout)
-    assert (summary["n_answers_held"], summary["n_queries"]) == (12, 1)
+    assert (summary["n_known_answers"], summary["n_queries"]) == (12, 1)
 
 
 def test_names_of_clusters_are_refused_where_similarities_cannot_tell_which_is_which(

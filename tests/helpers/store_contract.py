@@ -9,7 +9,8 @@ import pytest
 from askmeans.exceptions import NoSessionError, SessionExistsError
 from askmeans.queries import Question
 from askmeans.sessions.events import Answer, Undo
-from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord, Store
+from askmeans.sessions.store.records import DataPart, InviteRecord, Lease, SessionRecord
+from askmeans.sessions.store.sql import Store
 
 __all__ = ["StoreContract"]
 
@@ -17,7 +18,7 @@ __all__ = ["StoreContract"]
 class StoreContract:
     """Appended, durable, in order, numbered; a subclass says which store.
 
-    The contract in prose is `askmeans.sessions.store.contract`. Subclass this in a test module
+    The contract in prose is `askmeans.sessions.store.sql`. Subclass this in a test module
     under a name that starts with ``Test`` and write `make_store`, which opens the store at the same
     place whenever it is called within one test.
 

@@ -74,4 +74,4 @@ def test_few_answers_are_left_to_the_unsupervised_fit(study):
     pool, training, _ = study
     few = training.part(np.arange(24) < 2)
     names = [f.name for f in Ensemble(pool).learn(few)]
-    assert names == ["fcm", "seeded_fcm"]
+    assert names == ["fcm", "seeded_fcm", "fcm_scaled"]

@@ -16,7 +16,7 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answer, Question
 from askmeans.sessions import SessionState
 from askmeans.sessions.log import State
-from askmeans.sessions.store.sql import SqlStore
+from askmeans.sessions.store.sql import Store
 
 
 @pytest.mark.parametrize("ask", ["group", "membership"])
@@ -38,13 +38,13 @@ def test_resuming_anywhere_asks_what_would_have_been_asked(make, again, kit, ask
 def test_whatever_is_logged_is_written_durably_and_leases_are_not(make, monkeypatch):
     session = make()
     seen = []
-    write = SqlStore.write
+    write = Store.write
 
     def watched(self, number, *, durable=True):
         seen.append(durable)
         return write(self, number, durable=durable)
 
-    monkeypatch.setattr(SqlStore, "write", watched)
+    monkeypatch.setattr(Store, "write", watched)
     first, second, third = session.ask(3)
     held = Answer(round=0, kind="membership", items=(0,), cluster=0, repeat=0, value=0.5)
     for move in (
@@ -110,7 +110,7 @@ def test_the_seed_is_kept_when_none_is_given(make, again):
 def inside(monkeypatch):
     """Whether a write transaction is open."""
     found = []
-    write = SqlStore.write
+    write = Store.write
 
     @contextmanager
     def watched(self, *arguments, **options):
@@ -121,7 +121,7 @@ def inside(monkeypatch):
             finally:
                 found.pop()
 
-    monkeypatch.setattr(SqlStore, "write", watched)
+    monkeypatch.setattr(Store, "write", watched)
     return found
 
 

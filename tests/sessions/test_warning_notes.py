@@ -6,7 +6,7 @@ import warnings
 import pytest
 
 from askmeans.exceptions import AskmeansWarning, CollapseWarning
-from askmeans.sessions.warning_notes import quietly
+from askmeans.sessions.warning_notes import collect_warnings
 
 
 def warn(*messages, kind=CollapseWarning):
@@ -18,28 +18,28 @@ def warn(*messages, kind=CollapseWarning):
 def test_our_warnings_become_notes_each_once_even_where_they_are_errors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert quietly(lambda: warn("a", "b", "a")) == (3, ["a", "b"])
+        assert collect_warnings(lambda: warn("a", "b", "a")) == (3, ["a", "b"])
 
 
 def test_other_warnings_are_shown_as_ever():
     with pytest.warns(UserWarning, match="theirs"):
-        assert quietly(lambda: warn("theirs", kind=UserWarning)) == (1, [])
+        assert collect_warnings(lambda: warn("theirs", kind=UserWarning)) == (1, [])
 
 
 def test_afterwards_everything_is_as_before():
     filters, show = list(warnings.filters), warnings.showwarning
-    quietly(lambda: quietly(lambda: warn("inner")))
+    collect_warnings(lambda: collect_warnings(lambda: warn("inner")))
     with pytest.raises(ZeroDivisionError):
-        quietly(lambda: 1 / 0)
+        collect_warnings(lambda: 1 / 0)
     assert (list(warnings.filters), warnings.showwarning) == (filters, show)
 
 
 def test_notes_within_notes_belong_to_the_inner_ones():
     def outer():
         warn("outer")
-        return quietly(lambda: warn("inner"))[1]
+        return collect_warnings(lambda: warn("inner"))[1]
 
-    assert quietly(outer) == (["inner"], ["outer"])
+    assert collect_warnings(outer) == (["inner"], ["outer"])
 
 
 def test_threads_that_overlap_keep_their_own():
@@ -53,7 +53,7 @@ def test_threads_that_overlap_keep_their_own():
             if name == "long":
                 ended.wait()
 
-        found[name] = quietly(body)[1]
+        found[name] = collect_warnings(body)[1]
         if name == "short":
             ended.set()
 

@@ -1,6 +1,8 @@
 """Files and frames of every make give the same table."""
 
+import io
 import json
+import sys
 
 import datasets
 import numpy as np
@@ -10,7 +12,8 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 
-from askmeans.exceptions import DataError
+from askmeans.exceptions import DataError, MissingExtraError
+from askmeans.tables import read_items
 from askmeans.tables.reading import read_table
 
 FRAME = pd.DataFrame({"name": ["Zoë", "Åsa", "Jörg"], "size": [1.5, 2.5, 3.5], "n": [1, 2, 3]})
@@ -174,3 +177,35 @@ def test_what_is_no_table_is_refused(data):
 def test_one_record_is_a_table_too(tmp_path):
     (tmp_path / "d.json").write_text(json.dumps({"a": 1, "b": "x"}))
     assert read_table(tmp_path / "d.json").frame.shape == (1, 2)
+
+
+def picture():
+    """The bytes of an image."""
+    file = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "options"),
+    [
+        ("pandas", "tables", {}),
+        ("pyarrow", "tables", {}),
+        ("PIL", "image", {"data": {"photo": [picture(), picture()]}}),
+        ("wordllama", "text", {"data": {"t": ["one bee", "two gnus"]}, "embed": "wordllama"}),
+    ],
+)
+def test_a_missing_library_is_told_with_the_command_that_installs_it(
+    monkeypatch, module, extra, options
+):
+    data = options.pop("data", {"x": [1.0, 2.0]})
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtraError, match=rf'pip install "askmeans\[{extra}\]"'):
+        read_items(data, **options)
+
+
+def test_a_workbook_without_its_library_is_told_so(monkeypatch, tmp_path):
+    pd.DataFrame({"x": [1.0, 2.0]}).to_excel(tmp_path / "d.xlsx")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r'pip install "askmeans\[excel\]", or save'):
+        read_items(tmp_path / "d.xlsx")

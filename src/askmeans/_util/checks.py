@@ -1,6 +1,7 @@
-"""Checks of arguments before anything is computed; every failure is a typed error.
+"""The entry of public computations: checks of arguments, and numpy's default float errors.
 
-A message names the parameter, the rule, the value received and the remedy.
+A failed check is a typed error, whose message names the parameter, the rule, the value received and
+the remedy.
 """
 
 from collections.abc import Iterable
@@ -20,6 +21,16 @@ Matrix = NDArray[np.float64]
 LONGEST_NAME = 200
 _TOO_LARGE = 2**63
 _DIGITS = 15  # of an integer that is exact as a float, too
+
+
+def default_float_errors() -> np.errstate:
+    """Return a context, or a decorator, in which underflow is 0 and other errors are warnings.
+
+    Some libraries call `numpy.seterr(all="raise")` when they are imported. A membership that
+    underflows to 0 is a valid result, so public computations run under numpy's defaults. Oracles
+    and other code of the caller run under the caller's own settings.
+    """
+    return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 
 
 def as_matrix(array: ArrayLike, name: str) -> Matrix:

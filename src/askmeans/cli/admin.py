@@ -62,12 +62,12 @@ def audit(options: SessionOptions) -> None:
 
 def _event_text(event: "Event", names: list[str]) -> str:
     """An event in a line; groups by their present names, or as they were added, from 1."""
-    from askmeans.cli.questions import FIRST, answer_text
+    from askmeans.cli.questions import FIRST, answer_text, kind_text
     from askmeans.sessions.events import Event
 
     at = datetime.fromtimestamp(event.at, UTC).isoformat(sep=" ", timespec="seconds")
     parts = [f"{event.id}  {at[:19]}Z  {event.annotator}  ({event.client or 'unknown'})"]
-    parts.append(f" {event.kind}")
+    parts.append(f" {kind_text(event.kind)}")
     common = {each.name for each in fields(Event)} | {"late", "counts", "gold"}
     for each in fields(event):
         value = getattr(event, each.name)

@@ -149,6 +149,7 @@ def status(
 
 def _status_lines(session: "Session", report: "Status", database: str) -> "Iterator[str]":
     """Where a session stands, in lines."""
+    from askmeans.cli.questions import kind_text
     from askmeans.sessions import SessionState, conflicts
 
     left, (low, high) = report.left, report.left.minutes
@@ -160,7 +161,7 @@ def _status_lines(session: "Session", report: "Status", database: str) -> "Itera
     minutes = f"{low:.0f} to {high:.0f} minutes"
     yield f"left: {left.low} to {left.high} questions, {minutes} ({left.basis})"
     for who, counts in report.annotators.items():
-        each = ", ".join(f"{kind} {count}" for kind, count in counts.items() if count)
+        each = ", ".join(f"{kind_text(kind)} {n}" for kind, n in counts.items() if n)
         yield f"  {who}: {each}"
     if report.expected_wrong is None and report.estimated_error is not None:
         yield f"estimated error: {report.estimated_error:.3f} ({report.error_basis})"

@@ -29,7 +29,7 @@ from askmeans.queries import ME, Answer, Answers
 from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import strongest_items
-from askmeans.sessions.warning_notes import quietly
+from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
@@ -145,7 +145,7 @@ def _by_session(job: Job) -> Outcome:
             complete=finished and not is_spent,
             stopped=stopped if finished else "interrupted",
             n_queries=status.answered,
-            n_answers_held=status.held,
+            n_known_answers=status.held,
             n_rounds=result.n_rounds,
             diagnostics=plain(result.clustering.diagnostics.to_dict()),
             answers=str(job.file("session.db")),
@@ -232,7 +232,9 @@ def _exemplars(job: Job, known: Answers) -> list[list[int]] | None:
     """Typical items of clusters that have no names yet, by what the plan knows so far."""
     if job.options.questions.names is not None or job.spec.ask in SIMILARITIES:
         return None
-    start, _ = quietly(lambda: drive(_plan(job), CallbackOracle(), budget=0, ledger=known.ledger()))
+    start, _ = collect_warnings(
+        lambda: drive(_plan(job), CallbackOracle(), budget=0, ledger=known.ledger())
+    )
     return strongest_items(start.clustering, job.X, _EXEMPLARS)
 
 
@@ -260,7 +262,7 @@ def _run_summary(job: Job, result: Result) -> dict[str, Any]:
         complete=result.complete,
         stopped=diagnostics.stopped,
         n_queries=result.n_queries,
-        n_answers_held=len(result.history) - result.n_queries,
+        n_known_answers=len(result.history) - result.n_queries,
         n_rounds=result.n_rounds,
         diagnostics=plain(diagnostics.to_dict()),
     )

@@ -24,8 +24,8 @@ from askmeans.queries.values import group_of, row_text
 from askmeans.sessions import Group, Question, Session, Undone
 
 __all__ = ["FIRST", "Conversation", "answer_text", "card_of", "group_number", "is_unsure",
-           "listed_groups", "numbered", "parse_value", "question_values", "typed_number",
-           "undo_text"]  # fmt: skip
+           "kind_text", "listed_groups", "numbered", "parse_value", "question_values",
+           "typed_number", "undo_text"]  # fmt: skip
 
 _UNDONE = {  # changes of groups
     "group": "The group is removed again.",
@@ -118,6 +118,11 @@ def answer_text(value: float | tuple[float, ...] | None, names: list[str]) -> st
     if isinstance(value, tuple):
         return row_text(value, names)
     return "'cannot say'" if value is None else f"{value:g}"
+
+
+def kind_text(kind: str) -> str:
+    """What a person did: answer, skip, merge and so on."""
+    return "import" if kind == "held" else str(kind)
 
 
 def undo_text(undone: Undone, names: list[str]) -> str:

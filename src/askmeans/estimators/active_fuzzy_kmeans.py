@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_weights
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import as_weights, default_float_errors
 from askmeans.estimators.candidates import RowPredictor, candidate_rows, run_about_candidates
 from askmeans.estimators.clusterer import Clusterer
 from askmeans.estimators.fitted import (

@@ -11,8 +11,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_matrix, as_weights
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import as_matrix, as_weights, default_float_errors
 from askmeans.exceptions import DataError, ParameterError
 
 __all__ = ["closed_form_memberships", "objective", "squared_distances", "weighted_centers"]

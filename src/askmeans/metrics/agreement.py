@@ -9,8 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from askmeans._util.checks import Matrix, as_matrix, check_choice, check_number
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import (
+    Matrix,
+    as_matrix,
+    check_choice,
+    check_number,
+    default_float_errors,
+)
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.model import as_memberships, check_columns, squared_distances
 

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import check_choice, check_number
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import check_choice, check_number, default_float_errors
 from askmeans.fuzzy.model import (
     as_clustering,
     as_items_and_centers,

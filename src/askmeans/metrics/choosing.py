@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_matrix, check_number
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import as_matrix, check_number, default_float_errors
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 from askmeans.metrics.agreement import membership_error

@@ -11,8 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 from scipy.special import entr
 
-from askmeans._util.checks import Matrix, as_matrix, check_choice, check_number
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import (
+    Matrix,
+    as_matrix,
+    check_choice,
+    check_number,
+    default_float_errors,
+)
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.model import (
     as_clustering,

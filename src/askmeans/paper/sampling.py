@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.checks import as_matrix, check_number
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import as_matrix, check_number, default_float_errors
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import as_memberships, check_fuzzifier, check_rows
 

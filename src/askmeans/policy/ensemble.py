@@ -11,6 +11,7 @@ from askmeans.policy.models.fcm import (
     ClosedForm,
     fcm,
     fcm_learned_scale,
+    fcm_scaled,
     seeded_centers,
     seeded_fcm,
 )
@@ -122,6 +123,8 @@ class Ensemble:
         """The same of the pool's clusters."""
         pool, count = self.pool, len(training.rows)
         fitted = [fcm(pool, training), seeded_fcm(pool, training)]
+        if pool.scaled_fit is not None:
+            fitted.append(fcm_scaled(pool, training, pool.scaled_fit))
         if count >= FEW and len(pool) > FEW:
             fitted += [
                 lda(pool, training), gp_rbf(pool, training), gp_graph(pool, training, self.graph)

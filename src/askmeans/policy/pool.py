@@ -171,6 +171,14 @@ class Pool:
         return self.items.refine_centers(fit.centers, fit.fuzzifier), fit.fuzzifier
 
     @cached_property
+    def scaled_fit(self) -> tuple[Floats, float] | None:
+        """The same in the common scale; None where the items are in it already."""
+        if float(self.scaled.spread.max()) < 1.1 * float(self.scaled.spread.min()):
+            return None
+        fit = self._fit(self.Z)
+        return fit.centers, fit.fuzzifier
+
+    @cached_property
     def unsupervised_distances(self) -> Floats:
         """Squared distances of the pool to the centres of the fit without questions."""
         middle = self.narrow.middle

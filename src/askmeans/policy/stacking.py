@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import default_float_errors
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.calibration import (
     Proximity,
@@ -26,12 +26,13 @@ Floats = NDArray[np.float64]
 # Prior model weights, where answers are soft, and where they are hard or few: chosen on label
 # distributions, our own targets and real labels, by leaving out one model after the other.
 SOFT = {
-    "fcm": 0.3, "seeded_fcm": 0.3, "fcm_learned_scale": 0.3, "gaussian_mixture": 0.3, "lda": 0.3,
-    "logistic": 0.1, "gp_rbf": 1.0, "gp_graph": 3.0, "ridge": 1.0, "median_row": 2.0, "forest": 1.0,
+    "fcm": 0.3, "fcm_scaled": 0.3, "seeded_fcm": 0.3, "fcm_learned_scale": 0.3,
+    "gaussian_mixture": 0.3, "lda": 0.3, "logistic": 0.1, "gp_rbf": 1.0, "gp_graph": 3.0,
+    "ridge": 1.0, "median_row": 2.0, "forest": 1.0,
 }  # fmt: skip
 HARD = {
-    "fcm": 1.0, "seeded_fcm": 0.6, "gaussian_mixture": 1.0, "lda": 1.0, "logistic": 1.0,
-    "gp_rbf": 0.5, "gp_graph": 0.5, "forest": 2.0,
+    "fcm": 1.0, "fcm_scaled": 1.0, "seeded_fcm": 0.6, "gaussian_mixture": 1.0, "lda": 1.0,
+    "logistic": 1.0, "gp_rbf": 0.5, "gp_graph": 0.5, "forest": 2.0,
 }  # fmt: skip
 # How near to the prior weights stay: by the loss of so many items of the best model; of hard
 # answers by what luck may do while they are few, of soft ones by how little models explain. Without

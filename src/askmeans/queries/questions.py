@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import QueryError
 
 __all__ = [

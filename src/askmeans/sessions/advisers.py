@@ -324,12 +324,6 @@ class Advisers:
         -------
         AdviserReport
             People, advisers, and the items to check.
-
-        Examples
-        --------
-        >>> report = open("fruit.db").advisers.report()
-        >>> report.items, report.people
-        (4, 0)
         """
         policy = self._runtime.catch_up()
         with self._runtime.lock:

@@ -17,6 +17,7 @@ import zlib
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +26,10 @@ from askmeans.sessions.events import Gold, Skip
 from askmeans.sessions.log import GOLD, check_annotator
 from askmeans.sessions.reports import Question, SessionState
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
-from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.sessions.store.records import Lease
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["Assignment"]
 
@@ -175,7 +179,7 @@ class Assignment:
             first = any(runtime.number(question) not in known for question in chosen)
 
         def lease(
-            transaction: Transaction,
+            transaction: "Transaction",
         ) -> tuple[list[Asked], list[int], float, list[Lease]] | None:
             runtime.know(transaction.questions(runtime.n_questions))
             now, listed = transaction.leases()
@@ -225,7 +229,7 @@ class Assignment:
         """A question that somebody wants, leased to them, whatever the policy proposes."""
         annotator, runtime = check_annotator(annotator, person=True), self.runtime
 
-        def lease(transaction: Transaction) -> int:
+        def lease(transaction: "Transaction") -> int:
             runtime.know(transaction.questions(runtime.n_questions))
             (number,) = transaction.add_questions([question])
             until = transaction.now() + self._lease_seconds(None)
@@ -241,7 +245,7 @@ class Assignment:
         """Let somebody's leases in force end so many seconds from now; 0: others may have them."""
         annotator, seconds = check_annotator(annotator, person=True), self._lease_seconds(wanted)
 
-        def end(transaction: Transaction) -> None:
+        def end(transaction: "Transaction") -> None:
             now, listed = transaction.leases()
             mine = [e for e in self.runtime.in_force(listed, now) if e.annotator == annotator]
             transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))

@@ -16,7 +16,7 @@ from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.fuzzy.items import as_items
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.display import RESERVED
-from askmeans.sessions.store.contract import SessionRecord, from_stored
+from askmeans.sessions.store.records import SessionRecord, from_stored
 from askmeans.sessions.stored import as_written, check, is_number, is_whole
 from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Stratified

@@ -9,7 +9,7 @@ Rules of this file:
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from numbers import Integral
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
@@ -34,8 +34,10 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import Group
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Transaction
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["Groups", "as_line"]
 
@@ -133,8 +135,8 @@ class Groups(Sequence[Group]):
             names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
                 return names.get(group)
-            whole = type(group) is not bool and isinstance(group, Integral)
-            return groups.resolve(int(group)) if whole else None
+            is_number = type(group) is not bool and isinstance(group, Integral)
+            return groups.resolve(int(group)) if is_number else None
 
     def number(self, group: int | str, owner: str = "Groups.number") -> int:
         """The number of a group, as `find` has it; refused where there is none.
@@ -170,10 +172,8 @@ class Groups(Sequence[Group]):
         ----------
         name : str
             What it is called; no other group's name, and not "id".
-        annotator : str, default="me"
-            Who adds it; `Session.undo` takes it back.
-        key : str or None, default=None
-            As in `Session.tell`: the same key again adds no other group.
+        annotator, key : as in `Session.tell`
+            Who does it, and the client's key: the same again adds no other group.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class Groups(Sequence[Group]):
         self._check_can_change("add")
         name = check_name(name, "name", "Groups.add")
 
-        def added(_: Transaction) -> list[Event]:
+        def added(_: "Transaction") -> list[Event]:
             groups = self._runtime.groups
             check_enough_items(len(self._runtime.rows), len(groups.living) + 1, "Groups.add")
             if name in self._results.taken_names(-1):
@@ -227,10 +227,8 @@ class Groups(Sequence[Group]):
             The group question's `id`.
         name : str
             What the new group is called, as in `add`.
-        annotator : str, default="me"
-            Whose answer, and group.
-        key : str or None, default=None
-            As in `Session.tell`: the same key again adds no other group.
+        annotator, key : as in `Session.tell`
+            Who does it, and the client's key: the same again adds no other group.
 
         Returns
         -------
@@ -348,14 +346,6 @@ class Groups(Sequence[Group]):
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> number = session.groups.add("kittens")
-        >>> receipt = session.groups.merge("cats", "kittens")
-        >>> session.groups.names, session.result().memberships.shape
-        (['cats', 'dogs'], (4, 2))
         """
         self._check_asks_groups("merge")  # a part of a membership says nothing of the whole
 
@@ -391,18 +381,6 @@ class Groups(Sequence[Group]):
         -------
         int
             The number of the new group.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> question, = session.ask()
-        >>> receipt = session.tell(question.id, "cats")
-        >>> number = session.groups.split("cats", question.items, "kittens")
-        >>> session.history.answers()[-1].value
-        (0.0, 0.0, 1.0)
-        >>> back = session.history.take_back(session.history.changes()[-1].event)
-        >>> session.history.answers()[-1].value
-        (1.0, 0.0)
         """
         self._check_asks_groups("split")
         annotator = check_annotator(annotator, person=True)

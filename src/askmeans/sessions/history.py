@@ -120,13 +120,6 @@ class History:
         -------
         list of Change
             One each; `take_back` takes its event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.groups.rename("small", "tiny")
-        >>> [change.text for change in session.history.changes()]
-        ['renamed small to tiny']
         """
         with self._runtime.up_to_date() as state:
             return [

@@ -5,6 +5,7 @@ All or nothing: one answer that is refused leaves the session as it was.
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, SessionError
 from askmeans.queries import Answer, Question
@@ -14,7 +15,9 @@ from askmeans.sessions.events import Gold, Imported, Skip, Value
 from askmeans.sessions.log import GOLD, IMPORTED, ITSELF, check_annotator
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Transaction
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["add_gold", "import_answers"]
 
@@ -23,7 +26,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
     """Append answers that were given elsewhere, each under its annotator's name."""
     listed = list(answers)
 
-    def append(transaction: Transaction) -> ImportReport:
+    def append(transaction: "Transaction") -> ImportReport:
         state, values = runtime.state, _checked_answers(listed, runtime)
         questions = list(dict.fromkeys(question for question, _ in values))
         numbers = dict(zip(questions, transaction.add_questions(questions), strict=True))
@@ -63,7 +66,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             "their agreement (People.agreement)."
         )
 
-    def append(transaction: Transaction) -> ImportReport:
+    def append(transaction: "Transaction") -> ImportReport:
         values: dict[Question, Value | None] = {}
         for (question, _), value in _checked_answers(listed, runtime).items():
             if values.setdefault(question, value) != value:

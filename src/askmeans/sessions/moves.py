@@ -14,7 +14,7 @@ Rules of this file:
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries.values import numbered_text
@@ -33,7 +33,10 @@ from askmeans.sessions.group_numbers import as_number, as_shares
 from askmeans.sessions.log import as_key, check_annotator, key_of_group, key_of_split
 from askmeans.sessions.reports import Undone
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Lease, Transaction
+from askmeans.sessions.store.records import Lease
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["Moves"]
 
@@ -46,7 +49,7 @@ class Moves:
 
     def append(
         self,
-        make: Callable[[Transaction], Iterable[Event]],
+        make: Callable[["Transaction"], Iterable[Event]],
         key: str | None = None,
         annotator: str = "",
     ) -> Event:
@@ -56,7 +59,7 @@ class Moves:
         """
         first, by = as_key(key), annotator
 
-        def append(transaction: Transaction) -> Event:
+        def append(transaction: "Transaction") -> Event:
             nonlocal by
             stored = self._runtime.state.by_key.get((by, first))
             if stored is not None:  # perhaps the connection was lost after the commit
@@ -106,7 +109,7 @@ class Moves:
             runtime.catch_up()
         read: list[tuple[float, list[Lease]]] = []  # the leases afterwards, where they are known
 
-        def append(transaction: Transaction) -> tuple[Reply, bool]:
+        def append(transaction: "Transaction") -> tuple[Reply, bool]:
             stored, state = self._stored(new), runtime.state
             is_used = (new.annotator, new.key) in state.by_key
             old = state.reply(number, new.annotator) if instead else None
@@ -135,7 +138,7 @@ class Moves:
         annotator, key, runtime = check_annotator(annotator), as_key(key), self._runtime
         runtime.catch_up()
 
-        def append(transaction: Transaction) -> tuple[Undo | UndoGroupChange, bool]:
+        def append(transaction: "Transaction") -> tuple[Undo | UndoGroupChange, bool]:
             stored = runtime.state.by_key.get((annotator, key))
             if isinstance(stored, UndoGroupChange) and number is None:
                 return stored, True
@@ -197,7 +200,7 @@ class Moves:
         return old if same and not isinstance(new, Skip) else None
 
     def _append(
-        self, transaction: Transaction, new: Reply
+        self, transaction: "Transaction", new: Reply
     ) -> tuple[Reply, tuple[float, list[Lease]]]:
         """Append a reply and end its lease; the leases afterwards."""
         (now, leases), place = transaction.leases(), (new.question, new.annotator)
@@ -288,7 +291,7 @@ class Moves:
         own = last.annotator == annotator and (reply is None or reply.id < last.id)
         return last if own else None
 
-    def _lease_back(self, transaction: Transaction, reply: Reply) -> None:
+    def _lease_back(self, transaction: "Transaction", reply: Reply) -> None:
         """Lease the question to whoever took the answer back, unless another annotator has it."""
         now, leases = transaction.leases()
         others = [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from askmeans.sessions.groups import as_line
 from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
-from askmeans.sessions.store.contract import SessionRecord, Store
-from askmeans.sessions.warning_notes import quietly
+from askmeans.sessions.store.records import SessionRecord
+from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store
 
 __all__ = ["create", "load_record", "names", "open"]
 
@@ -148,10 +151,12 @@ def create(
         shown["folder"] = str(Path(shown["folder"]).absolute())
     matrix, part = make_part(X, 0, feature_names=features, **shown)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    policy, _ = quietly(lambda: config.make_policy(matrix))  # refuses what it cannot do, before
+    policy, _ = collect_warnings(
+        lambda: config.make_policy(matrix)
+    )  # refuses what it cannot do, before
     typical = None
     if config.cluster_names is None and config.ask not in SIMILARITIES:
-        typical = strongest_items(quietly(policy.clustering)[0], matrix, _EXEMPLARS)
+        typical = strongest_items(collect_warnings(policy.clustering)[0], matrix, _EXEMPLARS)
     config = replace(
         config, typical=typical, feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
@@ -219,7 +224,7 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
         raise
 
 
-def load_record(store: Store, name: str | None) -> SessionRecord:
+def load_record(store: "Store", name: str | None) -> SessionRecord:
     """The session of this name, or the only one."""
     if name is None:
         there = store.names()

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
@@ -39,7 +39,10 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import InviteRecord, Transaction
+from askmeans.sessions.store.records import InviteRecord
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["ROLES", "Invite", "People", "Person", "Role"]
 
@@ -179,7 +182,7 @@ class People:
             )
         token = secrets.token_urlsafe(32)
 
-        def invited(transaction: Transaction) -> list[events.Event]:
+        def invited(transaction: "Transaction") -> list[events.Event]:
             now = transaction.now()
             number = transaction.invite(
                 InviteRecord(
@@ -217,20 +220,11 @@ class People:
         -------
         list of Invite
             Those that let somebody in before, and no longer do.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> token = session.people.invite("Ada")
-        >>> [invite.state for invite in session.people.revoke("Ada")]
-        ['revoked']
-        >>> session.people.person_of(token) is None
-        True
         """
         by = check_annotator(annotator)
         meant: list[int] = []
 
-        def revoked(transaction: Transaction) -> list[events.Event]:
+        def revoked(transaction: "Transaction") -> list[events.Event]:
             # Read here: somebody about to be revoked may be inviting themselves once more.
             every = [_as_invite(record, transaction.now()) for record in transaction.invites()]
             valid = [invite for invite in every if invite.state == "valid"]
@@ -311,7 +305,7 @@ class People:
         Your invitation has ended
         """
 
-        def check(transaction: Transaction) -> None:
+        def check(transaction: "Transaction") -> None:
             for record in transaction.invites(person.invite):
                 same = (record.name, record.role) == (person.name, person.role)
                 if same and _as_invite(record, transaction.now()).state == "valid":
@@ -360,15 +354,6 @@ class People:
         -------
         list of Disagreement
             Those decided already come last.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> for who, value in (("Ada", 1.0), ("Bo", 0.25)):
-        ...     receipt = session.tell(question.id, value, annotator=who)
-        >>> [(each.answers, each.difference) for each in session.people.disagreements()]
-        [({'Ada': 1.0, 'Bo': 0.25}, 0.75)]
         """
         check_number(n, "n", "People.disagreements", integer=True, minimum=1)
         return disagreements_of(self._runtime, int(n))
@@ -392,16 +377,6 @@ class People:
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> for who, value in (("Ada", 1.0), ("Bo", 0.25)):
-        ...     receipt = session.tell(question.id, value, annotator=who)
-        >>> receipt = session.people.adjudicate(question.id, 0.9, annotator="owner")
-        >>> session.people.disagreements()[0].decided
-        0.9
         """
         who = check_annotator(annotator, person=True)
         names = self._results.names
@@ -527,7 +502,7 @@ class People:
             pseudonym = check_annotator(pseudonym, person=True)
         name, runtime = check_annotator(name, person=True), self._runtime
 
-        def replaced(transaction: Transaction) -> list[events.Event]:
+        def replaced(transaction: "Transaction") -> list[events.Event]:
             taken = {event.annotator for event in transaction.events(0)}
             taken |= {lease.annotator for lease in transaction.leases()[1]}
             invites = runtime.store.invites(runtime.record.id)[1]

@@ -29,7 +29,7 @@ from askmeans.sessions.reports import (
     Status,
 )
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.contract import Lease
+from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
 __all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]
@@ -62,16 +62,16 @@ class _Exemplars:
     def rows(self, cluster: int, n: int) -> list[int]:
         """At most n different items that answers place in a cluster."""
         self._catch_up()
-        found: dict[int, None] = {}
+        rows: dict[int, None] = {}
         groups = self._runtime.groups
         numbers = [cluster] if groups.is_plain else groups.members(cluster)
         hidden = self.hidden
         for _, row, _ in merge(*(self._sorted.get(number, ()) for number in numbers)):
             if row not in hidden:
-                found[row] = None
-            if len(found) == n:
+                rows[row] = None
+            if len(rows) == n:
                 break
-        return list(found)
+        return list(rows)
 
     @property
     def hidden(self) -> set[int]:
@@ -86,7 +86,7 @@ class _Exemplars:
         """Whether answers place an item in another cluster, or in none, or nobody could say."""
         groups, state = self._runtime.groups, self._runtime.state
         for number in self._runtime.about((row,)):
-            asked = self._runtime.question(number).cluster
+            group = self._runtime.question(number).cluster
             answers = state.answers(number)
             if answers and all(event.value is None for event in answers):
                 return True
@@ -95,7 +95,7 @@ class _Exemplars:
                 share = groups.row_now(value)[groups.living.index(cluster)]
                 away = share < _PLACED
             else:
-                away = value < _PLACED if asked == cluster else value >= _PLACED
+                away = value < _PLACED if group == cluster else value >= _PLACED
             if away:
                 return True
         return False
@@ -140,10 +140,10 @@ class Results:
     def result(self, state: SessionState) -> SessionResult:
         """The result of all that stands; computed anew only where answers or rows changed."""
         runtime = self._runtime
-        found = runtime.compute()
-        clustering, notes = found.result.clustering, list(found.notes)
+        computed = runtime.compute()
+        clustering, notes = computed.result.clustering, list(computed.notes)
         basis: Literal["answers", "data", "nothing"] = "answers"
-        if not found.has_evidence:
+        if not computed.has_evidence:
             basis = "nothing" if self._has_only_names else "data"
         if basis == "nothing":  # the clusters of an unsupervised fit are not these groups
             clustering, notes = _even(clustering), []
@@ -156,10 +156,10 @@ class Results:
             names = tuple(self._names(clustering.memberships))
             return SessionResult(
                 clustering=clustering,
-                n_queries=found.result.n_queries,
-                n_queries_raw=found.result.n_queries_raw,
-                n_rounds=found.result.n_rounds,
-                history=found.result.history,
+                n_queries=computed.result.n_queries,
+                n_queries_raw=computed.result.n_queries_raw,
+                n_rounds=computed.result.n_rounds,
+                history=computed.result.history,
                 state=state,
                 missing=self.left(state),
                 group_names=names,
@@ -176,14 +176,14 @@ class Results:
             return False
         return config.cluster_names is not None or groups.living[-1] >= config.n_clusters
 
-    def status(self, state: SessionState, held: list[Lease], now: float) -> Status:
+    def status(self, state: SessionState, leases: list[Lease], now: float) -> Status:
         """Where the session stands, without computing a result."""
         runtime = self._runtime
         settled, (wanted, why) = runtime.settled, runtime.suggestion
         with runtime.lock:
             holding = tuple(
                 Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
-                for each in sorted(held, key=lambda lease: (lease.annotator, lease.question))
+                for each in sorted(leases, key=lambda lease: (lease.annotator, lease.question))
                 if runtime.is_open(each.question)
             )
             counts = {name: dict(count) for name, count in runtime.state.counts().items()}
@@ -269,8 +269,8 @@ class Results:
     @property
     def _memberships(self) -> Floats | None:
         """Those of the last result, if there was one."""
-        found = self._runtime.found
-        return None if found is None else found.result.clustering.memberships
+        last = self._runtime.last_result
+        return None if last is None else last.result.clustering.memberships
 
     def anchor(self, cluster: int) -> int | None:
         """The row that a cluster's name goes with; None where clusters keep their numbers.
@@ -328,8 +328,8 @@ class Results:
         config, names = self._runtime.config, self._runtime.state.names
         if number in names and self._runtime.groups.resolve(number) != number:
             return names[number]
-        given = dict(enumerate(config.cluster_names or ()))
-        return unique_names(given, self._runtime.groups.n)[number]
+        known = dict(enumerate(config.cluster_names or ()))
+        return unique_names(known, self._runtime.groups.n)[number]
 
     def all_names(self) -> list[str]:
         """What the groups are called by their numbers; a merged one as what it is part of.
@@ -351,7 +351,7 @@ class Results:
         return [names[number] for number in self._runtime.groups.living]
 
     def _all_names(self, memberships: Floats | None) -> list[str]:
-        """Names as given, all different; short ones for clusters that have none."""
+        """Known names, all different; short ones for clusters that have none."""
         config, anchors = self._runtime.config, self._runtime.state.anchors
         named = dict(enumerate(config.cluster_names or ())) | self._runtime.state.names
         if memberships is None:

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,11 @@ from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError, OtherDataError
 from askmeans.fuzzy.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
-from askmeans.sessions.store.contract import DataPart, SessionRecord, Store, from_stored
+from askmeans.sessions.store.records import DataPart, SessionRecord, from_stored
 from askmeans.sessions.stored import as_written, check
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store
 
 __all__ = ["Rows", "chunks_at_rest", "fingerprint", "make_part", "prepare_matrix"]
 
@@ -70,7 +73,7 @@ def make_part(
 class Rows:
     """All rows of one session."""
 
-    def __init__(self, store: Store, record: SessionRecord) -> None:
+    def __init__(self, store: "Store", record: SessionRecord) -> None:
         self._store = store
         self._record = record
         self._matrices: list[Matrix] = []
@@ -266,7 +269,7 @@ def _check_display(display: Display, n: int) -> None:
         check(wide, "the rows that are shown")
 
 
-def _load_matrix(store: Store, session: int, part: DataPart) -> Matrix:
+def _load_matrix(store: "Store", session: int, part: DataPart) -> Matrix:
     """The numbers of a part; refused when they are not those that were stored."""
     matrix: Matrix
     if part.path is not None:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -41,15 +41,18 @@ from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_mode
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
-from askmeans.sessions.store.contract import Lease, SessionRecord, Store, Transaction
+from askmeans.sessions.store.records import Lease, SessionRecord
 from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.stored import as_written, check
-from askmeans.sessions.warning_notes import quietly
+from askmeans.sessions.warning_notes import collect_warnings
 
-__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "Found", "Runtime"]
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store, Transaction
+
+__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "ComputedResult", "Runtime"]
 
 T = TypeVar("T")
-Check = Callable[[Transaction], None]  # raises where whoever acts may not write any more
+Check = Callable[["Transaction"], None]  # raises where whoever acts may not write any more
 
 # The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
 # as new as their others, have that and their number.
@@ -65,7 +68,7 @@ GOOD_ENOUGH = "good_enough"  # the option: share of wrong items to stop at; 0.0 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ComputedResult:
     """A result, what it was computed from, and the warnings it came with."""
 
     result: Result
@@ -99,14 +102,14 @@ class _Moment:
 class Runtime:
     """Log, questions and policy of one session, in one process."""
 
-    def __init__(self, store: Store, record: SessionRecord, config: Config, rows: Rows) -> None:
+    def __init__(self, store: "Store", record: SessionRecord, config: Config, rows: Rows) -> None:
         self.store = store
         self.record = record
         self.config = config
         self.rows = rows
         self.lock = threading.RLock()
         self.state = self._new_state()
-        self.found: Found | None = None  # the last result
+        self.last_result: ComputedResult | None = None
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}
         self._about: dict[tuple[int, ...], list[int]] = {}
@@ -125,7 +128,7 @@ class Runtime:
         self._lesson: Future[None] | None = None  # what it does
         self._taken = 0.0  # seconds that it took to learn last
         self._learnt_at = -math.inf
-        self._asked_at: dict[str, float] = {}  # when everybody wanted questions last
+        self._last_requests: dict[str, float] = {}  # when everybody wanted questions last
         self.know(store.questions(record.id))
         self.refresh()
 
@@ -136,7 +139,7 @@ class Runtime:
 
     @contextmanager
     def reading_once(self) -> Iterator[None]:
-        """Within this, in this thread or task, read the log once: all is told as of one moment."""
+        """Within this, in this thread or task, read the log once: all is as of one moment."""
         before = self._moment.set(self._moment.get() or _Moment())
         try:
             yield
@@ -166,7 +169,7 @@ class Runtime:
             self.refresh()
             yield self.state
 
-    def write(self, work: Callable[[Transaction], T], *, durable: bool = True) -> T:
+    def write(self, work: Callable[["Transaction"], T], *, durable: bool = True) -> T:
         """Do work in a write transaction: what happened before is folded in, then what it appends.
 
         It is done again where the connection was lost, and finds by its keys what was done before.
@@ -192,9 +195,9 @@ class Runtime:
                 self.take(transaction.appended)
                 return done
 
-        return retried(once, self.store.patience)
+        return retried(once, self.store.retry_timeout)
 
-    def _since(self, transaction: Transaction) -> list[Event]:
+    def _since(self, transaction: "Transaction") -> list[Event]:
         """What happened since; refused where what happened last is no longer there."""
         last = self.state.last_event
         if last is None:
@@ -315,7 +318,7 @@ class Runtime:
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
-                policy, notes = quietly(partial(config.make_policy, X, self.rows.blank))
+                policy, notes = collect_warnings(partial(config.make_policy, X, self.rows.blank))
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
             policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
@@ -336,7 +339,7 @@ class Runtime:
 
     def _teach(self, policy: StratifiedPolicy, answers: Answers) -> None:
         """Let the policy learn, and keep what it warns of."""
-        _, notes = quietly(partial(policy.learn, answers))
+        _, notes = collect_warnings(partial(policy.learn, answers))
         self._taught = answers
         known = [pair for pair in self._notes if pair[0] < policy.round]
         self._notes = [*known, *((policy.round - 1, note) for note in notes)]
@@ -344,7 +347,7 @@ class Runtime:
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The best questions that are neither answered nor pending; learns models if it is time."""
         policy = self.policy  # taught: what is to be asked again is known
-        self._asked_at[annotator] = time.monotonic()
+        self._last_requests[annotator] = time.monotonic()
         if self._learner is not None:
             self._learn_aside(policy, self._learner)
         with self.lock:
@@ -355,10 +358,10 @@ class Runtime:
         more, groups = n - len(first), self.groups
         busy: Set[Question] = pending | set(first)
         if groups.is_plain:
-            return first + quietly(lambda: policy.propose(more, busy, annotator))[0]
+            return first + collect_warnings(lambda: policy.propose(more, busy, annotator))[0]
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
-        found = quietly(lambda: policy.propose(more, columns, annotator))[0]
-        return first + [groups.to_numbers(question) for question in found]
+        proposed = collect_warnings(lambda: policy.propose(more, columns, annotator))[0]
+        return first + [groups.to_numbers(question) for question in proposed]
 
     def learn_aside(self) -> None:
         """Learn models in a thread of their own from now on."""
@@ -394,7 +397,7 @@ class Runtime:
         """Let the policy learn models, and note how long that took."""
         began = time.monotonic()
         try:
-            quietly(policy.catch_up)
+            collect_warnings(policy.catch_up)
         finally:
             self._learnt_at = time.monotonic()
             self._taken = self._learnt_at - began
@@ -403,31 +406,31 @@ class Runtime:
     def is_busy(self) -> bool:
         """Whether many people answer at once."""
         now = time.monotonic()
-        return sum(now - at < _LATELY for at in list(self._asked_at.values())) >= _CROWD
+        return sum(now - at < _LATELY for at in list(self._last_requests.values())) >= _CROWD
 
     @property
     def again(self) -> tuple[Question, ...]:
         """What is to be asked again, as far as is known here."""
         return () if self._table is None else self._table.again
 
-    def compute(self) -> Found:
+    def compute(self) -> ComputedResult:
         """The result of all that stands; computed anew where answers or rows changed."""
         with self._finding:
             policy = self.catch_up()
             with self.lock:
                 answers = self._evidence().answers
-            found, settings = self.found, policy.settings
+            last, settings = self.last_result, policy.settings
             if (
-                found is None or found.answers is not answers or found.policy is not policy
-                or found.settings is not settings
+                last is None or last.answers is not answers or last.policy is not policy
+                or last.settings is not settings
             ):  # fmt: skip
-                result, notes = quietly(lambda: _result(policy, answers))
-                self.found = found = Found(
+                result, notes = collect_warnings(lambda: _result(policy, answers))
+                self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
                     notes=tuple(notes),
                     has_evidence=any(map(_places_items, answers.batches)),
                 )  # fmt: skip
-            return found
+            return last
 
     @property
     def notes(self) -> list[str]:
@@ -447,36 +450,36 @@ class Runtime:
     @property
     def settled(self) -> bool:
         """Whether asking on is hardly worth it, as far as models were learnt."""
-        return quietly(lambda: self.policy.settled)[0]
+        return collect_warnings(lambda: self.policy.settled)[0]
 
     def is_surprising(self, number: int, value: Value) -> bool:
         """Whether models that are sure of something expected another answer."""
         policy, question = self.policy, self.question(number)
         if question.kind not in ("membership", "group"):
             return False
-        expected = quietly(lambda: policy.expected(question.items[0]))[0]
+        expected = collect_warnings(lambda: policy.expected(question.items[0]))[0]
         if expected is None:
             return False
         if isinstance(value, tuple):
-            apart = difference(self.groups.row_now(value), expected)
-            return max(expected) > DISAGREEING and apart > DISAGREEING
+            distance = difference(self.groups.row_now(value), expected)
+            return max(expected) > DISAGREEING and distance > DISAGREEING
         column = None if question.cluster is None else self.groups.column(question.cluster)
         return column is not None and abs(value - expected[column]) > DISAGREEING
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
-        """What the answers told of the result's error as they came."""
-        return quietly(self.catch_up().error_curve)[0]
+        """How the estimated error of the result fell as answers came."""
+        return collect_warnings(self.catch_up().error_curve)[0]
 
     @property
     def suggestion(self) -> tuple[int, str | None]:
         """How many groups the answers speak of, and why, where that is more than there are."""
         policy = self.policy
-        wanted = quietly(lambda: policy.suggested_clusters)[0]
+        wanted = collect_warnings(lambda: policy.suggested_clusters)[0]
         if wanted <= policy.n_clusters:
             return wanted, None
-        lost, told = quietly(lambda: policy.unassigned)[0]
+        lost, answered = collect_warnings(lambda: policy.unassigned)[0]
         return wanted, (
-            f"{lost} of the {told} items asked about belong to none of the {policy.n_clusters} "
+            f"{lost} of the {answered} items asked about belong to none of the {policy.n_clusters} "
             f"groups, so there may be {wanted}."
         )
 
@@ -577,14 +580,14 @@ class Runtime:
             self._table = self._carried_on(self._table)
         if self._table is None:
             groups = self.groups
-            told = as_evidence(state.evidence(), self.plain_question, groups)
-            answers = Answers.of(renumbered(told), len(groups.living))
+            evidence = as_evidence(state.evidence(), self.plain_question, groups)
+            answers = Answers.of(renumbered(evidence), len(groups.living))
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
                 n_given=len(state.log_answers),
                 answers=with_models(answers, state.advice, groups),
-                again=tuple(to_ask_again(told)) if state.group_changes else (),
+                again=tuple(to_ask_again(evidence)) if state.group_changes else (),
             )
         return self._table
 
@@ -594,10 +597,10 @@ class Runtime:
         if table.n_rewrites != state.n_rewrites or state.group_changes:
             return None
         new = state.log_answers[table.n_given :]
-        told = as_evidence(new, self.plain_question, groups)
-        if any(answer.repeat for answer in told):  # it may replace another
+        evidence = as_evidence(new, self.plain_question, groups)
+        if any(answer.repeat for answer in evidence):  # it may replace another
             return None
-        answers = table.answers.extended(told, len(groups.living))
+        answers = table.answers.extended(evidence, len(groups.living))
         return replace(
             table, n_changes=state.n_changes, n_given=len(state.log_answers), answers=answers
         )
@@ -622,10 +625,10 @@ def _places_items(batch: AnswerBatch) -> bool:
 def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
     clustering, answers = policy.clustering(), without_advice(answers)
-    asked = {question for batch in answers.batches for question in batch.queries.questions()}
+    questions = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,
-        n_queries=len(asked),
+        n_queries=len(questions),
         n_queries_raw=len(answers),
         n_rounds=policy.round,
         history=answers,

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from askmeans._util.checks import check_number, check_positive
 from askmeans._util.text import html_table
@@ -30,8 +30,11 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import Settings
-from askmeans.sessions.store.contract import SessionRecord, Store, Transaction
+from askmeans.sessions.store.records import SessionRecord
 from askmeans.spec import SIMILARITIES
+
+if TYPE_CHECKING:
+    from askmeans.sessions.store.sql import Store, Transaction
 
 __all__ = ["Session"]
 
@@ -80,7 +83,7 @@ class Session:
     1
     """
 
-    def __init__(self, store: Store, record: SessionRecord) -> None:
+    def __init__(self, store: "Store", record: SessionRecord) -> None:
         self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
         self.runtime = Runtime(store, record, self.config, self.rows)
@@ -111,12 +114,12 @@ class Session:
     @property
     def retry_timeout(self) -> float:
         """Seconds to try again where the database cannot be reached; 30 unless set."""
-        return self.runtime.store.patience
+        return self.runtime.store.retry_timeout
 
     @retry_timeout.setter
     def retry_timeout(self, seconds: float) -> None:
         check_positive(seconds, "retry_timeout", "Session")
-        self.runtime.store.patience = float(seconds)
+        self.runtime.store.retry_timeout = float(seconds)
 
     def ask(
         self, n: int = 1, *, annotator: str = ME, lease_seconds: float | None = None
@@ -139,11 +142,6 @@ class Session:
         -------
         list of Question
             Up to n; empty where there is nothing to ask them now, and `status` says why.
-
-        Examples
-        --------
-        >>> open("fruit.db").ask()
-        [Question(id=1, kind='membership', items=(0,), cluster=0, repeat=0)]
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         if lease_seconds is not None:
@@ -171,13 +169,6 @@ class Session:
         -------
         Question
             The question, also where it existed before.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> question = session.add_question("group", (3,))
-        >>> session.tell(question.id, "dogs").value
-        (0.0, 1.0)
         """
         compares = self.config.ask in SIMILARITIES
         taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
@@ -298,14 +289,6 @@ class Session:
         -------
         Reply
             The stored answer; `repeated` where the answer was the same already.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask()
-        >>> receipts = session.tell(question.id, 0.25), session.change(question.id, 0.75)
-        >>> [receipt.value for receipt in session.history.answers()]
-        [0.75]
         """
         kind: type[Reply] = Unsure
         answer = None
@@ -370,14 +353,6 @@ class Session:
         ----------
         annotator : str, default="me"
             Who stops.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> question, = session.ask(annotator="Ada")
-        >>> session.leave(annotator="Ada")
-        >>> session.ask(annotator="Bo") == [question]
-        True
         """
         self._assignment.renew(annotator, 0.0)
 
@@ -439,12 +414,6 @@ class Session:
         -------
         Status
             The state, counts, and what is left.
-
-        Examples
-        --------
-        >>> status = open("fruit.db").status()
-        >>> status.state, status.answered, status.left.low
-        (<SessionState.ASKING: 'asking'>, 0, 4)
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
@@ -468,12 +437,6 @@ class Session:
         -------
         SessionResult
             Centres, memberships of all rows, and an account.
-
-        Examples
-        --------
-        >>> result = open("fruit.db").result()
-        >>> result.complete, result.memberships.shape, result.missing.high
-        (False, (4, 2), 5)
         """
         self.runtime.catch_up()
         return self._results.result(self._assignment.state_for(None))
@@ -598,16 +561,9 @@ class Session:
         ------
         DataError
             If they have other features, or an id that exists already.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> session.add_rows([[1.5]], items=["quince"])
-        >>> session.item(4).text, session.result().memberships.shape
-        ('quince', (5, 2))
         """
 
-        def added(transaction: Transaction) -> list[Event]:
+        def added(transaction: "Transaction") -> list[Event]:
             if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
                 raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))

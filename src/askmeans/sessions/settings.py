@@ -100,13 +100,6 @@ class Settings:
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.settings.set_budget(3)
-        >>> session.status().budget, session.status().left.high
-        (3, 3)
         """
         check_number(n, "n", "Settings.set_budget", integer=True, minimum=1)
         most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
@@ -124,13 +117,6 @@ class Settings:
         -------
         Event
             The stored event.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> receipt = session.settings.pause()
-        >>> session.ask(), session.status().state.value
-        ([], 'paused')
         """
         return self._moves.log(lambda: Pause(annotator=annotator))
 

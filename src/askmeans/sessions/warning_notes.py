@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from askmeans.exceptions import AskmeansWarning
 
-__all__ = ["quietly"]
+__all__ = ["collect_warnings"]
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class _Collector:
 _COLLECTOR = _Collector()
 
 
-def quietly(work: Callable[[], T]) -> tuple[T, list[str]]:
+def collect_warnings(work: Callable[[], T]) -> tuple[T, list[str]]:
     """What the work returns, and the warnings of ours it gave."""
     notes = _COLLECTOR.begin()
     try:

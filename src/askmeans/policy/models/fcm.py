@@ -12,8 +12,8 @@ from askmeans.policy.models.linear import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["ClosedForm", "fcm", "fcm_learned_scale", "name_clusters", "seeded_centers",
-           "seeded_fcm"]  # fmt: skip
+__all__ = ["ClosedForm", "fcm", "fcm_learned_scale", "fcm_scaled", "name_clusters",
+           "seeded_centers", "seeded_fcm"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 # Steps are as few as serve: what is compared is as far from its optimum in every fold.
@@ -77,6 +77,19 @@ def fcm(pool: Pool, training: Training) -> Fitted:
     """The fit without questions: its clusters named, its fuzzifier fitted, by the answers."""
     forms = _ClosedForms(training, pool.unsupervised_distances)
     return _refinable("fcm", pool.unsupervised_fit, forms)
+
+
+def fcm_scaled(pool: Pool, training: Training, solution: tuple[Floats, float]) -> Fitted:
+    """The fit without questions in the common scale."""
+    forms = _ClosedForms(training, quick_distances(pool.Z, solution[0]))
+    names, fuzzifier = forms.names(solution[1])
+    theta = np.append(np.zeros(pool.Z.shape[1]), -np.log(fuzzifier - 1.0))
+    return Fitted(
+        name="fcm_scaled",
+        pool=forms.memberships(names, fuzzifier),
+        held_out=forms.held_out(solution[1]),
+        predict=LearnedScale(scale=pool.scaled, centers=solution[0][names], theta=theta),
+    )
 
 
 def seeded_fcm(pool: Pool, training: Training) -> Fitted:

@@ -8,7 +8,7 @@ from askmeans.exceptions import MissingExtraError
 from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of, thumbnails_of
 
 if TYPE_CHECKING:
-    from askmeans.sessions.store.contract import Store
+    from askmeans.sessions.store.sql import Store
 
 __all__ = ["backup_store", "copy_store", "file_of", "is_postgresql", "open_store", "shown",
            "stem_of", "thumbnails_of", "upgrade_store"]  # fmt: skip
@@ -17,7 +17,7 @@ __all__ = ["backup_store", "copy_store", "file_of", "is_postgresql", "open_store
 def open_store(url: str | Path, *, make: bool = False) -> "Store":
     """The store at a path or database URL; without `make`, one that is there already."""
     versions = _versions(url)
-    from askmeans.sessions.store.sql import SqlStore
+    from askmeans.sessions.store.sql import Store
 
     versions.check_version(url, make=make)  # before anything of it is changed
     backend = versions.make_backend(url, make=make)
@@ -27,7 +27,7 @@ def open_store(url: str | Path, *, make: bool = False) -> "Store":
     except BaseException:
         backend.engine.dispose()
         raise
-    return SqlStore(backend)
+    return Store(backend)
 
 
 def backup_store(url: str | Path, file: Path) -> list[str]:

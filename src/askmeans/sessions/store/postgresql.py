@@ -6,7 +6,7 @@ that was committed. Leases need no SKIP LOCKED: they are given inside that lock,
 milliseconds. Readers are not held up.
 
 A connection that breaks becomes a StoreLostError; whoever wrote then knows nothing of the commit,
-and tries again with the same key (`patience.py`).
+and tries again with the same key (`retrying.py`).
 """
 
 import re

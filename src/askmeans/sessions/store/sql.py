@@ -1,4 +1,31 @@
-"""The store on SQLAlchemy: what the contract says of each method, as statements."""
+"""Sessions in a database: what a store promises, and its statements.
+
+A store keeps sessions. It knows nothing of policies, budgets or who may answer what.
+
+- **Append only.** Events, questions and data parts are added, never changed or removed.
+  Leases are overwritten: they are about now, not about the past. And a person's name can be
+  replaced by another in all events, leases and invitations (`replace_annotator`), as the law may
+  ask for.
+- **Durable.** When `write` is left without an exception, what was done in it survives the death of
+  the process and of the machine. When it is left with one, nothing of it is there, or nobody was
+  told of it: a file that is not at its place any more confirms nothing. Leases that
+  are renewed may be written with `durable=False`: they survive the process, and need not survive
+  the machine.
+- **One writer.** Inside `write(session)` nobody else writes to that session; its events get
+  numbers that only grow, in the order of the commits. So whoever has read events up to a number
+  has read all that will ever be below it. Readers are not held up.
+- **Short.** No caller computes inside `write`: questions are chosen before it.
+- **One clock.** `now` is the database's time in seconds, for leases; no client's clock is asked.
+- **Questions have numbers** from 1 in a session, in the order they were first issued. The same
+  question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
+- **Invitations** are kept by the digest of their token, never by the token; they are ended, not
+  removed, and say when they were last used.
+- **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
+- **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
+  next call works again when the cause is gone. A connection that was lost is a StoreLostError; what
+  is read is then read again for `retry_timeout` seconds. Whoever writes tries again, too
+  (`retried`): the commit may have been done, and keys tell.
+"""
 
 import itertools
 import os
@@ -29,11 +56,11 @@ from askmeans.queries import Question
 from askmeans.sessions.events import KINDS, Event, from_row, to_row
 from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
-from askmeans.sessions.store.contract import DataPart, InviteRecord, Lease, SessionRecord
+from askmeans.sessions.store.records import DataPart, InviteRecord, Lease, SessionRecord
 from askmeans.sessions.store.retrying import busy_seconds, retried
 from askmeans.sessions.stored import as_written, check, check_question, is_number
 
-__all__ = ["SqlStore"]
+__all__ = ["Store", "Transaction"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
@@ -83,18 +110,19 @@ class _Statements:
         )
 
 
-class SqlStore:
+class Store:
     """Sessions in a database."""
 
     def __init__(self, backend: Backend) -> None:
         self.url = backend.url
-        self.patience = busy_seconds()
+        self.retry_timeout = busy_seconds()
         self.backend = backend
         self._pid = os.getpid()
         self._statements = _Statements(backend)
         weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
 
     def names(self) -> list[str]:
+        """Names of the sessions, in the order they were made."""
         names = select(models.sessions.c.name).order_by(models.sessions.c.id)
         return self._read(lambda connection: list(connection.execute(names).scalars()))
 
@@ -107,6 +135,7 @@ class SqlStore:
         *,
         made_by: str,
     ) -> SessionRecord:
+        """Keep a new session with its data; a name that is taken is refused."""
         with self._begun() as connection:
             values: dict[str, Any] = {
                 "name": name,
@@ -127,6 +156,7 @@ class SqlStore:
             return SessionRecord(id=int(session), **values)
 
     def load(self, name: str) -> SessionRecord:
+        """The session of this name; refused where there is none."""
         named = select(models.sessions).where(models.sessions.c.name == name)
         found = self._read(lambda connection: connection.execute(named).first())
         if found is None:
@@ -138,6 +168,7 @@ class SqlStore:
         return SessionRecord(**found._mapping)
 
     def parts(self, session: int) -> list[DataPart]:
+        """The session's rows, without their numbers."""
         table = models.parts
         query = select(table).where(table.c.session_id == session).order_by(table.c.part)
         return [
@@ -153,6 +184,7 @@ class SqlStore:
         ]
 
     def chunks(self, session: int, part: int) -> Iterator[bytes]:
+        """The raw bytes of a part, in order."""
         table, parts = models.chunks, models.parts
         here = (parts.c.session_id == session) & (parts.c.part == part)
         query = select(table.c.bytes).join(parts, parts.c.id == table.c.part_id).where(here)
@@ -164,15 +196,20 @@ class SqlStore:
             yield found
 
     def events(self, session: int, after: int = 0) -> list[Event]:
+        """Events with a number above this, in order."""
         return self._read(lambda connection: self._within(connection, session).events(after))
 
     def questions(self, session: int, after: int = 0) -> list[tuple[int, Question]]:
+        """Questions with a number above this, in order."""
         return self._read(lambda connection: self._within(connection, session).questions(after))
 
     def leases(self, session: int) -> tuple[float, list[Lease]]:
+        """The database's time, and every lease."""
         return self._read(lambda connection: self._within(connection, session).leases())
 
     def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
+        """The database's time, and every invitation in the order made, or that of a digest."""
+
         def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
@@ -182,17 +219,19 @@ class SqlStore:
         return self._read(both)
 
     @contextmanager
-    def write(self, session: int, *, durable: bool = True) -> Iterator["SqlTransaction"]:
+    def write(self, session: int, *, durable: bool = True) -> Iterator["Transaction"]:
+        """A transaction; leaving it commits, an exception undoes all of it."""
         with self._begun(session, durable=durable) as connection:
             yield self._within(connection, session)
 
     def close(self) -> None:
+        """Let go of the database."""
         self._after_fork()
         _let_go(self.backend, self._pid)
 
-    def _within(self, connection: Connection, session: int) -> "SqlTransaction":
+    def _within(self, connection: Connection, session: int) -> "Transaction":
         """Statements on one session."""
-        return SqlTransaction(connection, session, self.backend, self._statements)
+        return Transaction(connection, session, self.backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
         """What is read; again where the connection was lost."""
@@ -206,7 +245,7 @@ class SqlStore:
             ):
                 return work(connection)
 
-        return retried(read, self.patience)
+        return retried(read, self.retry_timeout)
 
     @contextmanager
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
@@ -222,7 +261,7 @@ class SqlStore:
             self._pid = os.getpid()
 
 
-class SqlTransaction:
+class Transaction:
     """Statements on one session within one connection."""
 
     def __init__(
@@ -236,11 +275,13 @@ class SqlTransaction:
         self.appended: list[Event] = []
 
     def now(self) -> float:
+        """The database's time, in seconds; the same for the whole transaction."""
         if self._now is None:
             self._now = _now(self.connection, self.backend)
         return self._now
 
     def events(self, after: int) -> list[Event]:
+        """Events with a number above this, in order."""
         told = {"session": self._session, "after": after}
         with as_written(self.backend.url):
             return self._events(self.connection.execute(_EVENTS, told).all())
@@ -257,6 +298,7 @@ class SqlTransaction:
         return [from_row(row) for row in rows]
 
     def append(self, event: E) -> E:
+        """Add an event at the end of the log; the event with its number and time."""
         at = self.now()
         done = self.connection.execute(
             insert(models.events).values(session_id=self._session, at=at, **to_row(event))
@@ -267,6 +309,7 @@ class SqlTransaction:
         return stored
 
     def leases(self) -> tuple[float, list[Lease]]:
+        """`now`, and every lease, ended ones included, of questions that are not let go."""
         rows = self.connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
@@ -280,11 +323,13 @@ class SqlTransaction:
         ]
 
     def lease(self, *leases: Lease) -> None:
+        """Give or renew leases."""
         if leases:
             given = [{"session_id": self._session, **asdict(each)} for each in leases]
             self.connection.execute(self._statements.lease, given)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
+        """Put another name in the place of an annotator's; how many events that changed."""
         changed = 0
         self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
@@ -309,10 +354,12 @@ class SqlTransaction:
             self.connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
+        """Let a question go; harmless where it is not held."""
         told = {"session": self._session, "number": question, "person": annotator}
         self.connection.execute(_RELEASE, told)
 
     def invite(self, invite: InviteRecord) -> int:
+        """Keep an invitation, under a number of the store's own; harmless where it is there."""
         names = [name for name in InviteRecord.__slots__ if name != "id"]
         values = {name: getattr(invite, name) for name in names}
         statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
@@ -324,13 +371,16 @@ class SqlTransaction:
         return int(self.connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
+        """End an invitation now; one that was ended stays as it is."""
         column = models.invites.c.revoked
         self._set_invite(invite, {"revoked": func.coalesce(column, self.now())})
 
     def note_use(self, invite: int) -> None:
+        """An invitation is used now."""
         self._set_invite(invite, {"used": self.now()})
 
     def invites(self, invite: int | None = None) -> list[InviteRecord]:
+        """Every invitation in the order made, or that of a number; as they are now."""
         statements = self._statements
         query = statements.invites if invite is None else statements.invitation
         told = {"session": self._session, "id": invite}
@@ -346,6 +396,7 @@ class SqlTransaction:
         self.connection.execute(update(table).where(here).values(values))
 
     def questions(self, after: int) -> list[tuple[int, Question]]:
+        """Questions with a number above this, in order."""
         rows = self.connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         with as_written(self.backend.url):
             found = [(row.number, _as_question(row)) for row in rows]
@@ -356,6 +407,11 @@ class SqlTransaction:
     def add_questions(
         self, questions: Sequence[Question], *, after: int | None = None
     ) -> list[int]:
+        """The numbers of different questions, of new ones, too.
+
+        `after` says that the caller has read the questions up to this number, and that they are
+        all there are, and none of these.
+        """
         numbers: dict[Question, int] = {}
         if after is None and questions:
             numbers, after = self._numbers(questions)
@@ -381,9 +437,11 @@ class SqlTransaction:
         return numbers, last or 0
 
     def check_room(self) -> None:
+        """Refuse, as a write would, where there is no room for what is written next."""
         self.backend.check_room()
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
+        """Keep more rows."""
         done = self.connection.execute(
             insert(models.parts).values(
                 session_id=self._session,

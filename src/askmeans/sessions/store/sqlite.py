@@ -341,15 +341,15 @@ def _begin(connection: Connection) -> None:
     if how is None:
         raw.execute("BEGIN")
         return
-    (patience,) = raw.execute("PRAGMA busy_timeout").fetchone()
+    (timeout,) = raw.execute("PRAGMA busy_timeout").fetchone()
     if raw.synchronous != how:
         raw.execute(f"PRAGMA synchronous = {how}")
         raw.synchronous = how
     raw.execute("PRAGMA busy_timeout = 0")
     try:
-        _wait_for_turn(raw, time.monotonic() + patience / 1000.0)
+        _wait_for_turn(raw, time.monotonic() + timeout / 1000.0)
     finally:
-        raw.execute(f"PRAGMA busy_timeout = {patience}")
+        raw.execute(f"PRAGMA busy_timeout = {timeout}")
 
 
 def _wait_for_turn(raw: Any, end: float) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError
-from askmeans.sessions.store.sql import SqlTransaction
+from askmeans.sessions.store.sql import Transaction
 
 
 def values(session):
@@ -36,14 +36,14 @@ def test_a_crash_within_a_change_leaves_the_old_answer(make, again, monkeypatch)
     session = make()
     (question,) = session.ask()
     session.tell(question.id, 0.25)
-    append = SqlTransaction.append
+    append = Transaction.append
 
     def crash(transaction, event):
         if getattr(event, "value", None) == 0.75:
             raise KeyboardInterrupt
         return append(transaction, event)
 
-    monkeypatch.setattr(SqlTransaction, "append", crash)
+    monkeypatch.setattr(Transaction, "append", crash)
     with pytest.raises(KeyboardInterrupt):
         session.change(question.id, 0.75)
     monkeypatch.undo()

@@ -14,7 +14,7 @@ from askmeans import (
     run,
     sessions,
 )  # fmt: skip
-from askmeans._util.guards import default_float_errors
+from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy import closed_form_memberships, objective, weighted_centers
 from askmeans.queries import MembershipQueries, PairQueries

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from askmeans import TwoPhase, oracles, run
-from askmeans._util.guards import Interrupts
+from askmeans.driver import Interrupts
 
 # As under a parent that ignores Ctrl-C (a background job, some CI runners): tests set the handler.
 pytestmark = pytest.mark.usefixtures("background_job", "ctrl_c")
