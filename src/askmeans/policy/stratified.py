@@ -213,8 +213,11 @@ class StratifiedPolicy:
         missing = np.flatnonzero(~belief.observed[: self.k] & (self.k > 1))
         if len(missing):
             warn(
-                f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
-                "so whatever is in it is a guess. Ask more (a larger budget).",
+                MissingClusterWarning(
+                    "No item that was asked about belongs to {clusters}, so whatever is in it is a "
+                    "guess. Ask more (a larger budget).",
+                    tuple(missing.tolist()),
+                ),
                 MissingClusterWarning,
                 notes,
             )
