@@ -28,7 +28,7 @@ from askmeans.exceptions import AskmeansError, InvitationError, StoreError
 from askmeans.results import rounded
 from askmeans.sessions import Session
 from askmeans.web.answering import Assignments, QuestionView
-from askmeans.web.cards import describe, points_of, slider_step
+from askmeans.web.cards import describe, describe_fully, points_of, slider_step
 from askmeans.web.errors import explain, message_for_program, status_of
 from askmeans.web.files import ResponseCache, Thumbnails
 from askmeans.web.forms import Form, annotator_of, is_script
@@ -41,7 +41,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
-# Quick hands answer three questions a second; a program on the same machine forty.
+# Quick hands answer three questions a second, a program on the same machine forty: more than
+# twice that, and ten seconds of it at once.
 _PERSON_RATE, _PERSON_BURST = 100.0, 1000.0
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 _DEEPEST = 6  # of HTML's headings
@@ -307,4 +308,5 @@ templates = Environment(  # compiled once, however many sessions are served
 )
 # Unless a page overrides them.
 templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html"}
-templates.filters |= {"describe": describe, "items": rounded, "markdown": as_html}
+templates.filters |= {"describe": describe, "describe_fully": describe_fully, "items": rounded,
+                      "markdown": as_html}  # fmt: skip
