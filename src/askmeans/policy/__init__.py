@@ -11,6 +11,7 @@ Rules of this room:
 from collections.abc import Set
 from typing import Protocol
 
+from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering
 
@@ -40,6 +41,10 @@ class Policy(Protocol):
     @property
     def stopped(self) -> str | None:
         """Why it is settled: "precision", "max_items" or "items"; None while it is not."""
+
+    @property
+    def failure(self) -> AskmeansError | None:
+        """The error that ends the run, with its result so far; None while there is none."""
 
     @property
     def batch_size(self) -> int:
