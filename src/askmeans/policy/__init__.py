@@ -1,11 +1,11 @@
-"""What to ask next, as a function of everything that was said.
+"""Policies: what to ask next and the result, as functions of all answers.
 
-Rules of this room:
+Rules of this package:
 
-- A policy learns from a table of answers and proposes questions; it asks nobody and writes nothing.
+- A policy learns from a table of answers and proposes questions; it does no input or output.
 - The same answers in the same order give the same proposals, whatever happened in between: models
   are learnt from the first m answers, at milestones m, with no memory of other milestones.
-- Whoever asks gets a question: a ranking goes on until everything was asked.
+- Every annotator gets a question at once: a ranking has every question there is.
 """
 
 from collections.abc import Set
@@ -19,7 +19,7 @@ __all__ = ["Policy"]
 
 
 class Policy(Protocol):
-    """Chooses questions from everything that was said so far."""
+    """Chooses questions from all answers so far."""
 
     n_clusters: int
 

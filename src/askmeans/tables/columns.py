@@ -274,24 +274,7 @@ def _words_of(name: str) -> set[str]:
 
 
 def listed_columns(columns: Sequence[Column]) -> str:
-    """Format the columns as a plain table.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-        Such as `Recipe.columns`.
-
-    Returns
-    -------
-    str
-        One line per column with name, kind, use and remark; the first 40 columns.
-
-    Examples
-    --------
-    >>> print(listed_columns([Column(name="price", kind="number", use="feature", why="")]))
-    column  kind    use
-    price   number  feature
-    """
+    """A table of the first 40 columns: name, kind, use and remark."""
     rows = [("column", "kind", "use", "")]
     rows += [(_short(c.name), c.kind, c.use, c.why) for c in columns[:_LISTED]]
     widths = [max(len(row[j]) for row in rows) for j in range(3)]
