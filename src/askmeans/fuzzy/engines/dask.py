@@ -1,7 +1,7 @@
 """Dask arrays and data frames as an engine: the only file that imports Dask.
 
 Rules of this file:
-- Functions are sent by name (a pickled kernel has 20 kB, in every task), items never: a task returns
+- Functions are sent by name (a pickled kernel has 20 kB per task), items never: a task returns
   the sums of its block.
 - One task per block and pass. Dask recomputes the blocks of a lost worker.
 - Blocks stay where they are. If workers have unequal numbers of them, all wait for the slowest:
