@@ -62,7 +62,7 @@ class Diagnostics:
     annotators: Mapping[str, Any] | None = None  # by name: scale, spread and share of slips
     models: Mapping[str, float] | None = None  # weights of the models that complete memberships
     sharpness: float | None = None  # exponent of the weighted mean of the models
-    strata: int | None = None  # number of queried items
+    n_queried_items: int | None = None
     unassigned: float | None = None  # their share that belongs to none of the clusters
     # the strategies of the paper
     largest_inversion: float | None = None  # by which answers contradict the order of the items
@@ -70,7 +70,6 @@ class Diagnostics:
     effective_sample_size: list[float] | None = None  # of each centre
     center_radius: list[float] | None = None  # confidence radius of each centre
     repeats: int | None = None  # number of times that each question was asked
-    runs: int | None = None  # number of averaged runs (Theorem 10)
     queries_raw: Mapping[str, int] | None = None  # by phase: questions with repetitions
     queries_distinct: Mapping[str, int] | None = None  # by phase: different questions
     rounds: Mapping[str, int] | None = None  # by phase: batches

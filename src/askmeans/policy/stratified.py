@@ -399,7 +399,7 @@ class StratifiedPolicy:
             | belief.advisers.to_dict(),
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
-            strata=belief.n_answered,
+            n_queried_items=belief.n_answered,
             unassigned=float(belief.unassigned.sum() / max(belief.n_answered, 1)),
             suggested_clusters=belief.suggested_clusters,
             noise=noise if noise > 0.0 else None,
