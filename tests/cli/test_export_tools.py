@@ -62,4 +62,4 @@ def test_labels_of_items_that_are_not_here_are_refused(make, askmeans, tmp_path)
     make("s.db").close()
     (tmp_path / "f.json").write_text('[{"item_id": "zz", "group": "large"}]')
     done = askmeans("import", "s.db", "f.json", cwd=tmp_path, ok=False)
-    assert "must be about the session's items. Got 'zz'" in done.stderr
+    assert "must be about items of the session. Got 'zz'" in done.stderr

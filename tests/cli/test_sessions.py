@@ -637,3 +637,14 @@ def test_sessions_have_no_strategy_to_choose(run, folder):
     code, _, errors = run("init", "p.db", "iris.csv", "-k", 3, "--strategy", "two-phase")
     assert (code, (folder / "p.db").exists()) == (2, False)
     assert "No such option: --strategy" in errors
+
+
+def test_answers_about_rows_that_were_added_are_imported(run, made):
+    frame = pd.read_csv(made.parent / "iris.csv").head(2)
+    frame.assign(flower=["n0", "n1"]).to_csv(made.parent / "new.csv", index=False)
+    run("add", "s.db", "new.csv", "--id", "flower")
+    (made.parent / "own.csv").write_text("item,cluster,value\nn1,setosa,1.0\n")
+    code, out, errors = run("import", "s.db", "own.csv")
+    assert (code, "1 answers imported" in out) == (0, True), errors
+    with sessions.open(made) as session:
+        assert session.result().memberships[151, 0] == 1.0

@@ -252,7 +252,7 @@ def test_groups_have_short_names_until_they_are_named(make, again):
     for name in ("", "  ", "Group A", "id"):
         with pytest.raises(ParameterError, match=r"Groups.rename"):
             session.groups.rename(1, name)
-    with pytest.raises(ParameterError, match=r"Groups.rename"):
+    with pytest.raises(ParameterError, match="one of the groups 0 Group A"):
         session.groups.rename(3, "fourth")
     session.groups.rename(0, "Group B")  # a letter that is free now
     assert session.groups.names == ["Group B", "the good ones", "Group C"]
@@ -346,7 +346,7 @@ def test_exemplars_beside_an_item_are_others(make):
 
 
 def test_similarities_have_short_names_and_exemplars_from_the_result(make, kit):
-    session = make(ask="similarity", budget=40, items=[f"item {row}" for row in range(40)])
+    session = make(ask="similarity", budget=25, items=[f"item {row}" for row in range(40)])
     assert session.groups.names == ["Group A", "Group B", "Group C"]
     assert session.exemplars(0) == []
     kit.answer(session)
@@ -364,7 +364,7 @@ def test_a_name_stays_with_its_group_when_results_number_the_clusters_anew(make,
     again(session).groups.rename(1, "yours")
     rows = [int(first[:, cluster].argmax()) for cluster in (0, 1)]
     places = set()
-    for count in (24, 36):
+    for count in (12, 12):
         result = session.result()
         where = [int(result.memberships[row].argmax()) for row in rows]
         places.add(tuple(where))
@@ -391,7 +391,7 @@ def test_what_a_second_annotator_owes_is_left(make, kit):
 
 @pytest.mark.parametrize("cluster", [7, 3, -1, 0.5])
 def test_a_group_that_is_none_has_no_exemplars(make, cluster):
-    with pytest.raises(ParameterError, match=r"'group' parameter of Session\.exemplars"):
+    with pytest.raises(ParameterError, match="'group' parameter must be one of"):
         make().exemplars(cluster)
 
 
@@ -455,7 +455,7 @@ def test_what_is_left_is_told_as_a_range_with_its_basis(make, kit):
 
 
 def test_the_estimated_error_comes_from_the_answers_where_they_tell_it(make, kit):
-    session = make(ask="similarity", budget=40)
+    session = make(ask="similarity", budget=25)
     assert session.status().estimated_error is None  # nothing is forecast before answers
     kit.answer(session)
     report = session.status(estimate=True)
@@ -526,14 +526,14 @@ def test_numbers_too_large_are_refused_in_a_sentence(make):
 
 
 def test_a_session_asks_which_of_two_an_item_is_more_like(make, kit):
-    session = make(ask="relative", budget=25)
+    session = make(ask="relative", budget=15)
     (question,) = session.ask()
     assert (question.kind, len(question.items)) == ("relative", 3)
     with pytest.raises(AnswerError, match="one of the 3 points"):
         session.tell(question.id, 0.7)
     kit.answer(session)
     result = session.result()
-    model = ActiveFuzzyKMeans(3, oracle=kit.expert, ask="relative", budget=25, random_state=0)
+    model = ActiveFuzzyKMeans(3, oracle=kit.expert, ask="relative", budget=15, random_state=0)
     model.fit(kit.X)
     assert [(a.items, a.value) for a in result.history] == [
         (a.items, a.value) for a in model.history_

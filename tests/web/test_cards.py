@@ -78,9 +78,8 @@ def test_the_row_of_an_item_tells_what_is_answered_asked_and_left(tmp_path, tool
             session.add_question("membership", (0,), j, annotator="ann") for j in (0, 1)
         )
         session.tell(first.id, 0.25, annotator="ann")
-        row = session.ask(annotator="ann")
-        assert row == [second]
-        card = Cards(session).card(row[0], "ann", row)
+        assert session.ask(annotator="ann") == [second]
+        card = Cards(session).card(second, "ann")
         assert [(e.name, e.answered, e.active, e.question) for e in card.entries] == [
             ("a", True, False, first.id), ("b", False, True, second.id), ("c", False, False, None),
         ]  # fmt: skip

@@ -17,7 +17,9 @@ def session(tmp_path, tools):
 
 
 def people(session):
-    return people_of(session, session.status(), session.people.agreement())
+    return people_of(
+        session, session.status(), session.people.agreement(), session.history.answers()
+    )
 
 
 def test_people_are_told_by_what_they_did_and_who_is_here(session):

@@ -53,8 +53,7 @@ def session_answers(session: "Session", file: Path) -> list[Answer]:
     check_file(file)
     if file.suffix.lower() in (".json", ".parquet", ".pq"):
         return _labels_as_answers(session, file)
-    ids = session.rows.ids()[: len(session.rows.base)]
-    return read_answers(file, ids, session.groups.all_names)
+    return read_answers(file, session.rows.ids(), session.groups.all_names)
 
 
 def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
@@ -65,8 +64,8 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     for label in read_labels(path, groups):
         if label.id not in rows:
             raise DataError(
-                f"{path} must be about the session's items. Got {label.id!r}, which is none of "
-                "them; export from the same session, or give items the same ids."
+                f"{path} must be about items of the session. Got {label.id!r}, which is not one; "
+                "export from the same session, or give items the same ids."
             )
         left = dict(label.shares)
         shares = tuple(float(left.pop(name, 0.0)) for name in groups)
@@ -96,7 +95,7 @@ def read_answers(path: Path, ids: Sequence[str], names: Sequence[str]) -> list[A
         annotator = row.get("annotator", "")
         values = answers.pop(question, {})
         before = values.pop(annotator, None)
-        if not annotator:  # of nobody's own: it replaces all
+        if not annotator:  # it replaces all others
             values = {}
         values[annotator] = value
         if before is not None and difference(value, before) > _SAME:

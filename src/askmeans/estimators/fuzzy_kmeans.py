@@ -30,7 +30,7 @@ from askmeans.fuzzy.engines.disk import as_bytes
 from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 
 if TYPE_CHECKING:
-    from askmeans.fuzzy.lloyd import Assigning, Fit
+    from askmeans.fuzzy.lloyd import Assignment, Fit
 
 __all__ = ["FuzzyKMeans"]
 
@@ -196,8 +196,8 @@ class FuzzyKMeans(Clusterer):
             )
         else:
             items, features = check_items(self, X)
-            assigned = lloyd.Assigning(items, as_weights(sample_weight, len(items)))
-            fitted = self._fitted(items, assigned.weights, assigning=assigned)
+            assigned = lloyd.Assignment(items, as_weights(sample_weight, len(items)))
+            fitted = self._fitted(items, assigned.weights, assignment=assigned)
             centers = fitted.centers.astype(items.dtype)
             rows = assigned.memberships, assigned.labels
         # Nothing below can fail: a failed fit leaves the estimator unchanged.
@@ -278,7 +278,7 @@ class FuzzyKMeans(Clusterer):
             fitted = self._fitted(together, heavy, start=self._centers)
         centers = fitted.centers.astype(items.dtype)
         shares = lloyd.memberships(together, centers, fitted.fuzzifier).astype(np.float64)
-        assigned = lloyd.Assigning(items, np.empty(0))
+        assigned = lloyd.Assignment(items, np.empty(0))
         assigned(fitted.centers, fitted.fuzzifier)
         if so_far is None:
             self.__dict__.pop("feature_names_in_", None)
@@ -395,7 +395,7 @@ class FuzzyKMeans(Clusterer):
         items: Any,
         weights: NDArray[np.float64],
         start: ArrayLike | None = None,
-        assigning: "Assigning | None" = None,
+        assignment: "Assignment | None" = None,
     ) -> "Fit":
         """Run Lloyd's iterations; warn of merged clusters or a lack of convergence."""
         from askmeans.fuzzy import lloyd
@@ -417,7 +417,7 @@ class FuzzyKMeans(Clusterer):
                 rng=as_generator(self.random_state, "FuzzyKMeans"),
                 # "auto" detects merging clusters by Lloyd's slow steps.
                 mixing=self.algorithm == "auto" and self.fuzzifier != "auto",
-                assigning=assigning,
+                assignment=assignment,
             )
         self._warn(fitted)
         return fitted

@@ -314,7 +314,7 @@ def fill_memberships(
 
 
 @compiled_sums
-def fill_both(
+def fill_assignment(
     X: Items,
     weights: Floats,
     out: Items,
@@ -448,7 +448,7 @@ def log_ratio(mine: float, rival: float) -> float:
 
 
 @compiled_sums
-def both_moments(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float, float]:
+def shifted_moments(X: Items, weights: Floats, shift: Floats) -> tuple[Floats, float, float]:
     """Sums of x - shift per feature, of its squares over all features, and of the weights."""
     n, d = X.shape
     sums = np.zeros(d)

@@ -16,7 +16,7 @@ from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThread
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds, scalable_seeds, seeding_rows
 
 __all__ = [
-    "Assigning",
+    "Assignment",
     "Fit",
     "Mixing",
     "distances",
@@ -65,7 +65,7 @@ class Fit:
         return float(self.history[-1])
 
 
-class Assigning:
+class Assignment:
     """Memberships and nearest centres of an array's items, computed for the final centres."""
 
     def __init__(self, X: Items, weights: Floats) -> None:
@@ -82,7 +82,7 @@ class Assigning:
         with RowThreads(len(self.X), centers.size) as threads:
             per_row = read_only(self.X), self.weights, self.memberships, self.labels
             inside = frame.inner(centers), frame.shift, frame.scale, fuzzifier
-            objective = sum(threads.map(kernels.fill_both, per_row, *inside))
+            objective = sum(threads.map(kernels.fill_assignment, per_row, *inside))
         return objective / frame.scale / frame.scale
 
 
@@ -99,7 +99,7 @@ def fit(
     weights: Floats = _EQUAL,
     rng: np.random.Generator,
     mixing: bool = False,
-    assigning: Assigning | None = None,
+    assignment: Assignment | None = None,
 ) -> Fit:
     """Iterate from `n_init` starts and keep the first with the lowest objective.
 
@@ -109,14 +109,14 @@ def fit(
     X is an array, or an engine that has its own weights. `mixing` is Anderson's, see `Mixing`.
 
     With many rows, iterations over a random sample come first, and its best result is the start for
-    all rows. `assigning` is called with the final centres; it saves the last pass for the
+    all rows. `assignment` is called with the final centres; it saves the last pass for the
     objective.
     """
     with _as_engine(X, weights, n_clusters) as engine:
         fitting = _Fitting(engine, n_clusters, init, rng)
-        rule = _Rule(max_iter=max_iter, tol=tol, mixing=mixing)
+        options = _Options(max_iter=max_iter, tol=tol, mixing=mixing)
         with fitting.threads:
-            return fitting.fit(fuzzifier, n_init, rule, assigning)
+            return fitting.fit(fuzzifier, n_init, options, assignment)
 
 
 @contextmanager
@@ -130,7 +130,7 @@ def _as_engine(X: Items | Engine, weights: Floats, n_centers: int) -> Iterator[E
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
+class _Options:
     """Parameters of the iterations."""
 
     max_iter: int
@@ -167,48 +167,48 @@ class _Fitting:
         self,
         fuzzifier: float | Literal["auto"],
         n_init: int,
-        rule: _Rule,
-        assigning: Assigning | None,
+        options: _Options,
+        assignment: Assignment | None,
     ) -> Fit:
         """The best of the starts; with "auto", at a smaller fuzzifier until no clusters merge."""
         if fuzzifier != "auto":
-            return self._best(replace(rule, fuzzifier=fuzzifier), n_init, assigning)
+            return self._best(replace(options, fuzzifier=fuzzifier), n_init, assignment)
         alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
         while True:
-            fitted = self._best(replace(rule, fuzzifier=alpha), n_init)
-            moving = rule.tol > 0.0 and not fitted.converged  # clusters may still merge
+            fitted = self._best(replace(options, fuzzifier=alpha), n_init)
+            moving = options.tol > 0.0 and not fitted.converged  # clusters may still merge
             if alpha <= _AUTO_LOWEST or not (fitted.merged or moving):
                 break
             alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
-        if assigning is not None:
-            assigning(fitted.centers, alpha)
+        if assignment is not None:
+            assignment(fitted.centers, alpha)
         return fitted
 
-    def _best(self, rule: _Rule, n_init: int, assigning: Assigning | None = None) -> Fit:
+    def _best(self, options: _Options, n_init: int, assignment: Assignment | None = None) -> Fit:
         """The best of the starts at this fuzzifier."""
-        alpha = rule.fuzzifier
+        alpha = options.fuzzifier
         starts = self._starts(alpha, n_init)
         if self.is_sampled and isinstance(self.init, str):
             near = replace(self.problem, engine=self.sample)
-            rough = replace(rule, tol=max(rule.tol, _ON_SAMPLE))
+            rough = replace(options, tol=max(options.tol, _ON_SAMPLE))
             # The objective of a single start on a sample is not needed.
             alone = (lambda _, __: np.nan) if len(starts) == 1 else None
             on_sample = [iterate(near, start, rough, alone) for start in starts]
             best = on_sample[first_lowest([run.objective for run in on_sample])]
             starts = [self.problem.frame.inner(best.centers)]
         # In single precision the rounded centres differ from those of the history.
-        exact = assigning is not None and assigning.X.dtype == np.float64
-        last = assigning if exact and len(starts) == 1 else None
-        runs = [iterate(self.problem, start, rule, last) for start in starts]
+        exact = assignment is not None and assignment.X.dtype == np.float64
+        last = assignment if exact and len(starts) == 1 else None
+        runs = [iterate(self.problem, start, options, last) for start in starts]
         # Starts with the same optimum differ in the order of its clusters, and by rounding.
         best = runs[first_lowest([run.objective for run in runs])]
-        if assigning is not None and last is None:
-            assigning(best.centers, alpha)
-        if assigning is None:
+        if assignment is not None and last is None:
+            assignment(best.centers, alpha)
+        if assignment is None:
             items, weights = self._few
             U = memberships(items, best.centers, alpha)
         else:
-            U, weights = assigning.memberships[self._few_rows], assigning.weights
+            U, weights = assignment.memberships[self._few_rows], assignment.weights
             weights = weights[self._few_rows] if weights.size else weights
         return replace(best, merged=merged_clusters(U, weights))
 
@@ -228,12 +228,12 @@ class _Fitting:
             return [self.problem.frame.inner(self.init)]
         if self.init == "k-means||":
             drawn = (scalable_seeds(self.problem, self.n_clusters, self.rng) for _ in range(n_init))
-            return [_off_the_items(self.problem, seeds) for seeds in drawn]
+            return [_one_hard_step(self.problem, seeds) for seeds in drawn]
         near = replace(self.problem, engine=self.sample)
         seeding = partial(
             draw_seeds, near, self.n_clusters, self._order, self.rng, how=self.init, fuzzifier=alpha
         )
-        return [_off_the_items(near, seeding()) for _ in range(n_init)]
+        return [_one_hard_step(near, seeding()) for _ in range(n_init)]
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
@@ -289,7 +289,7 @@ def fill(
 def iterate(
     problem: Problem,
     start: Floats,
-    rule: _Rule,
+    options: _Options,
     last: Callable[[Floats, float], float] | None = None,
 ) -> Fit:
     """Alternate equations (3) and (4) from these inner centres until they stop moving.
@@ -298,13 +298,13 @@ def iterate(
     instead, and the history repeats the objective. The final objective is that of `last`, or of one
     more pass.
     """
-    frame, fuzzifier = problem.frame, rule.fuzzifier
+    frame, fuzzifier = problem.frame, options.fuzzifier
     centers = start
     history: list[float] = []
     converged = False
     mixed = Mixing()
     plain: Floats | None = None  # Lloyd's step, while a proposal is tried
-    while not converged and len(history) < rule.max_iter:
+    while not converged and len(history) < options.max_iter:
         moments, totals, objective = _pass(problem, centers, fuzzifier)
         objective = objective / frame.scale / frame.scale
         if plain is not None and not objective <= history[-1] * _ROUNDED:
@@ -316,9 +316,9 @@ def iterate(
         # A cluster whose weights all vanish (fuzzifiers near 1) stays where it is.
         moved = np.divide(moments, totals[:, None], out=centers.copy(), where=totals[:, None] > 0.0)
         step = np.sqrt(np.square(moved - centers).sum(axis=1).max())
-        converged = bool(step <= rule.tol * problem.spread)
+        converged = bool(step <= options.tol * problem.spread)
         proposal = None
-        if rule.mixing and not converged and len(history) < rule.max_iter:
+        if options.mixing and not converged and len(history) < options.max_iter:
             proposal = mixed.propose(centers, moved)
         plain = None if proposal is None else moved
         centers = moved if proposal is None else proposal
@@ -425,7 +425,7 @@ def _sample_rows(n_items: int, width: int) -> NDArray[np.intp]:
     return even_rows(n_items, max(100, min(10_000, (1 << 20) // width)))
 
 
-def _off_the_items(problem: Problem, seeds: Floats) -> Floats:
+def _one_hard_step(problem: Problem, seeds: Floats) -> Floats:
     """Seeds after one nearly hard step: the means of the items around them.
 
     An item on which a centre lies belongs to it alone, and at a large fuzzifier that outweighs all

@@ -246,7 +246,7 @@ def _in_one_pass(engine: Engine, sample: Items) -> tuple[Floats, float] | None:
     near = np.asarray(sample, dtype=np.float64).mean(axis=0)
     if not np.isfinite(near).all():
         return None
-    parts = engine.map(kernels.both_moments, near)
+    parts = engine.map(kernels.shifted_moments, near)
     total = sum(part[2] for part in parts)
     with np.errstate(over="ignore", invalid="ignore"):
         away = sum(part[0] for part in parts) / total
@@ -262,7 +262,7 @@ def _in_four_passes(engine: Engine) -> tuple[Floats, float]:
 
     mean = np.zeros(engine.n_features)
     for _ in range(2):
-        parts = engine.map(kernels.both_moments, mean)
+        parts = engine.map(kernels.shifted_moments, mean)
         total = sum(part[2] for part in parts)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             mean = mean + sum(part[0] for part in parts) / total

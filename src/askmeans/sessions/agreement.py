@@ -110,8 +110,9 @@ class GoldScore:
 
 def agreement_of(runtime: Runtime, names: list[str]) -> Agreement:
     """How far annotators agree: all, each of them, about each group, and who differs from whom."""
-    opinions = _opinions(runtime)
-    people = sorted({name for answers in opinions.values() for name in answers})
+    every = _opinions(runtime)
+    people = sorted({name for answers in every.values() for name in answers})
+    opinions = {number: answers for number, answers in every.items() if len(answers) > 1}
     asks_groups = runtime.config.ask == "group"
     table = _ratings(opinions, people, len(names) if asks_groups else 1)
     by_group, groups = {}, runtime.groups
@@ -124,10 +125,10 @@ def agreement_of(runtime: Runtime, names: list[str]) -> Agreement:
             by_group[name] = krippendorff_alpha(table[:, here, 0])
     return Agreement(
         alpha=krippendorff_alpha(table),
-        questions=sum(len(answers) > 1 for answers in opinions.values()),
+        questions=len(opinions),
         by_person=dict(zip(people, annotator_alphas(table).tolist(), strict=True)),
         by_group=by_group,
-        pairs=_pairs(opinions, people),
+        pairs=_pairs(opinions),
     )
 
 
@@ -194,16 +195,15 @@ def _ratings(opinions: Opinions, people: list[str], width: int) -> NDArray[np.fl
     return table
 
 
-def _pairs(opinions: Opinions, people: list[str]) -> tuple[PairAgreement, ...]:
+def _pairs(opinions: Opinions) -> tuple[PairAgreement, ...]:
     """Every two annotators who answered the same questions, those who differ most first."""
-    pairs = []
-    for pair in itertools.combinations(people, 2):
-        differences = [
-            difference(answers[pair[0]], answers[pair[1]])
-            for answers in opinions.values()
-            if pair[0] in answers and pair[1] in answers
-        ]
-        if differences:
-            mean = sum(differences) / len(differences)
-            pairs.append(PairAgreement(people=pair, questions=len(differences), difference=mean))
+    differences: dict[tuple[str, str], list[float]] = {}
+    for answers in opinions.values():
+        for one, other in itertools.combinations(sorted(answers), 2):
+            gap = difference(answers[one], answers[other])
+            differences.setdefault((one, other), []).append(gap)
+    pairs = [
+        PairAgreement(people=people, questions=len(gaps), difference=sum(gaps) / len(gaps))
+        for people, gaps in differences.items()
+    ]
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.people)))

@@ -138,15 +138,13 @@ class Groups(Sequence[Group]):
             is_number = type(group) is not bool and isinstance(group, Integral)
             return groups.resolve(int(group)) if is_number else None
 
-    def number(self, group: int | str, owner: str = "Groups.number") -> int:
-        """The number of a group, as `find` has it; refused where there is none.
+    def number(self, group: int | str) -> int:
+        """The number of a group, as `find` has it; a ParameterError where there is none.
 
         Parameters
         ----------
         group : int or str
             The group, by number or name.
-        owner : str, default="Groups.number"
-            The method that an error names.
 
         Returns
         -------
@@ -157,7 +155,7 @@ class Groups(Sequence[Group]):
         if number is None:
             names = zip(self._runtime.groups.living, self._results.names(), strict=True)
             raise ParameterError(
-                f"The 'group' parameter of {owner} must be one of the groups "
+                "The 'group' parameter must be one of the groups "
                 f"{', '.join(f'{j} {name}' for j, name in names)}. Got {group!r:.60} instead.",
                 user_message=NO_SUCH_GROUP,
             )
@@ -285,7 +283,7 @@ class Groups(Sequence[Group]):
             self._runtime.compute()
 
         def renamed() -> Event:  # inside the transaction: others may be naming, too
-            number, results = self.number(group, "Groups.rename"), self._results
+            number, results = self.number(group), self._results
             if name in results.taken_names(number):
                 raise ParameterError(
                     "The 'name' parameter of Groups.rename must be no other group's and not 'id'. "
@@ -325,7 +323,7 @@ class Groups(Sequence[Group]):
         return self._moves.log(
             lambda: Describe(
                 annotator=annotator,
-                group=self.number(group, "Groups.describe"),
+                group=self.number(group),
                 description=line,
             )
         )
@@ -350,7 +348,7 @@ class Groups(Sequence[Group]):
         self._check_asks_groups("merge")  # a part of a membership says nothing of the whole
 
         def merged() -> Event:
-            into, other = (self.number(group, "Groups.merge") for group in (a, b))
+            into, other = (self.number(group) for group in (a, b))
             if into == other:
                 raise ParameterError(
                     "The parameters of Groups.merge must be two different groups. "
@@ -385,7 +383,7 @@ class Groups(Sequence[Group]):
         self._check_asks_groups("split")
         annotator = check_annotator(annotator, person=True)
         with self._runtime.up_to_date():
-            number = self.number(group, "Groups.split")
+            number = self.number(group)
             questions = {row: self._placed_in(number, row, annotator) for row in rows}
         if not questions:
             raise ParameterError(
@@ -436,7 +434,7 @@ class Groups(Sequence[Group]):
         self._check_can_change("remove")
 
         def removed() -> Event:
-            number = self.number(group, "Groups.remove")
+            number = self.number(group)
             if len(self._runtime.groups.living) == 1:
                 raise ParameterError(
                     "The 'group' parameter of Groups.remove must not be the only group. "
@@ -495,7 +493,7 @@ class Groups(Sequence[Group]):
                 f"The 'row' parameter of {owner} must be below {n_rows}. Got {row} instead."
             )
         return self._moves.log(
-            lambda: Pin(annotator=annotator, group=self.number(group, owner), row=int(row), on=on)
+            lambda: Pin(annotator=annotator, group=self.number(group), row=int(row), on=on)
         )
 
     def pinned(self, group: int | str) -> list[int]:
@@ -512,7 +510,7 @@ class Groups(Sequence[Group]):
             In the order they were pinned.
         """
         with self._runtime.lock:
-            return self._results.pinned(self.number(group, "Groups.pinned"))
+            return self._results.pinned(self.number(group))
 
     def last_change(self) -> int:
         """The event of the last group that was added, merged or removed, for `Session.undo`.

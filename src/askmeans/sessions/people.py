@@ -152,13 +152,6 @@ class People:
         str
             The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. The database
             keeps its digest only.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> token = session.people.invite("Ada")
-        >>> session.people.person_of(token).name, session.people.person_of(token).role
-        ('Ada', 'annotator')
         """
         who = check_annotator(annotator)
         person = check_annotator(name, person=True)
@@ -174,7 +167,7 @@ class People:
                 f"Got {role!r:.40} instead.",
                 user_message="People are invited as annotators or as owners. Choose one of these.",
             )
-        check_number(days, "days", "Session.invite")
+        check_number(days, "days", "People.invite")
         if days > _MOST_DAYS:
             raise ParameterError(
                 f"The 'days' parameter of People.invite must be at most {_MOST_DAYS}. Got {days}.",
@@ -290,19 +283,6 @@ class People:
         None
             While it holds. Moves raise InvitationError once the invitation was revoked, has expired
             or is for another name or role; nothing of them is kept.
-
-        Examples
-        --------
-        >>> from askmeans.exceptions import InvitationError
-        >>> session = open("fruit.db")
-        >>> ada = session.people.person_of(session.people.invite("Ada"))
-        >>> revoked = session.people.revoke("Ada")
-        >>> with session.people.acting_as(ada):
-        ...     try:
-        ...         questions = session.ask(annotator=ada.name)
-        ...     except InvitationError as error:
-        ...         print(str(error).partition(":")[0])
-        Your invitation has ended
         """
 
         def check(transaction: "Transaction") -> None:
@@ -328,17 +308,6 @@ class People:
         -------
         Agreement
             Krippendorff's alpha and the differences of pairs.
-
-        Examples
-        --------
-        >>> session = open("fruit.db")
-        >>> first, second = session.ask(2, annotator="Ada")
-        >>> for who in ("Ada", "Bo"):
-        ...     for question, value in ((first, 1.0), (second, 0.0)):
-        ...         receipt = session.tell(question.id, value, annotator=who)
-        >>> agreement = session.people.agreement()
-        >>> agreement.alpha, agreement.by_person
-        (1.0, {'Ada': 1.0, 'Bo': 1.0})
         """
         return agreement_of(self._runtime, self._results.names())
 
@@ -379,11 +348,9 @@ class People:
             The stored event.
         """
         who = check_annotator(annotator, person=True)
-        names = self._results.names
-        answer = (
-            None if value is None
-            else self._moves.checked_value(question_id, value, names)
-        )  # fmt: skip
+        answer = None
+        if value is not None:
+            answer = self._moves.checked_value(question_id, value, self._results.names)
 
         def decided() -> events.Event:
             state = self._runtime.state

@@ -509,7 +509,7 @@ class Session:
         """
         check_number(n, "n", "Session.exemplars", integer=True, minimum=1)
         with self.runtime.lock:
-            number = self.groups.number(group, "Session.exemplars")
+            number = self.groups.number(group)
             return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
     def import_answers(self, answers: Iterable[Answer]) -> ImportReport:

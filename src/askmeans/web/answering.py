@@ -50,12 +50,13 @@ class Assignments:
         A page with a script reports that it is still open, so it holds a question for a short time.
         """
         session = self.session
-        row = session.ask(annotator=annotator, lease_seconds=_LEASE if by_script else None)
+        seconds = _LEASE if by_script else None
+        questions = session.ask(annotator=annotator, lease_seconds=seconds)
         card = None
         if wanted is not None:
-            card = self._wanted_card(wanted, annotator, row)
-        elif row:
-            card = self.cards.card(row[0], annotator, row)
+            card = self._wanted_card(wanted, annotator, questions)
+        elif questions:
+            card = self.cards.card(questions[0], annotator)
         status = session.status(annotator=annotator)
         key = self._last_keys[annotator] = secrets.token_urlsafe(12)
         return QuestionView(
@@ -84,24 +85,24 @@ class Assignments:
         """Save an answer, "unsure" or "skip"."""
         session = self.session
         if value == "skip":
-            receipt = session.skip(question, annotator=annotator, key=key)
+            reply = session.skip(question, annotator=annotator, key=key)
         elif value == "unsure":
-            receipt = session.unsure(question, annotator=annotator, key=key)
+            reply = session.unsure(question, annotator=annotator, key=key)
         else:
-            receipt = session.tell(question, value, annotator=annotator, key=key)
-        return self._describe_receipt(receipt)
+            reply = session.tell(question, value, annotator=annotator, key=key)
+        return self._describe_reply(reply)
 
     def decide(self, row: int, annotator: str, value: Any) -> str:
         """Save which group an item belongs to that the annotator chose themselves."""
         question = self.session.add_question("group", (row,), annotator=annotator)
-        receipt = self.session.change(question.id, value, annotator=annotator)
-        text = describe(receipt.value, self.session.groups.all_names)
+        reply = self.session.change(question.id, value, annotator=annotator)
+        text = describe(reply.value, self.session.groups.all_names)
         return f"Saved: {self.session.item(row).label} is “{text}”."
 
     def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
         """Add a group, and put the item of a question into it; the same key again adds no other."""
-        receipt = self.session.groups.add_for(question, name, annotator=annotator, key=key)
-        return f"There is a group {name} now. {self._describe_receipt(receipt)}"
+        reply = self.session.groups.add_for(question, name, annotator=annotator, key=key)
+        return f"There is a group {name} now. {self._describe_reply(reply)}"
 
     def change(self, question: int, annotator: str, key: str, value: Any) -> str:
         """Replace one's own answer; the same answer again changes nothing."""
@@ -112,8 +113,8 @@ class Assignments:
                 session.undo(question, annotator=annotator, key=f"{key}-undo", event=mine.event)
             return self.give(question, annotator, key, value)
         answer = None if value == "unsure" else value
-        receipt = session.change(question, answer, annotator=annotator, key=key)
-        return self._describe_receipt(receipt)
+        reply = session.change(question, answer, annotator=annotator, key=key)
+        return self._describe_reply(reply)
 
     def undo(self, annotator: str, key: str, question: int | None, event: int | None) -> str:
         """Take back an answer or a skip, or that of an event."""
@@ -128,30 +129,30 @@ class Assignments:
     def _describe(self, value: Any) -> str:
         return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
 
-    def _describe_receipt(self, receipt: Reply) -> str:
+    def _describe_reply(self, reply: Reply) -> str:
         """What was saved, in a sentence."""
-        number = receipt.question
-        if receipt.kind == "skip":
+        number = reply.question
+        if reply.kind == "skip":
             return f"Skipped question {number}: it comes again later, or for somebody else."
         late = ""
-        if receipt.late:  # it is evidence, unless an owner decided the question
-            late = f" (it came late{', but it counts' if receipt.counts else ': another counts'})"
-        again = ", as before" if receipt.repeated else ""
+        if reply.late:  # it is evidence, unless an owner decided the question
+            late = f" (it came late{', but it counts' if reply.counts else ': another counts'})"
+        again = ", as before" if reply.repeated else ""
         known = ""
-        if receipt.gold is not None:  # the owner wants people to see it
-            known = f" The known answer is {self._describe(receipt.gold)}."
-        return f"Saved: {self._describe(receipt.value)} to question {number}{again}{late}.{known}"
+        if reply.gold is not None:  # the owner wants people to see it
+            known = f" The known answer is {self._describe(reply.gold)}."
+        return f"Saved: {self._describe(reply.value)} to question {number}{again}{late}.{known}"
 
     def _own_answer(self, question: Question, annotator: str) -> Reply | None:
         """An annotator's answer to a question, unless it was taken back."""
         answers = self.session.history.answers_about(question.items, annotator=annotator)
-        return next((receipt for receipt in answers if receipt.question == question.id), None)
+        return next((reply for reply in answers if reply.question == question.id), None)
 
-    def _wanted_card(self, number: int, annotator: str, row: list[Question]) -> Card:
-        """A question of the open row, or one that was answered or skipped before."""
+    def _wanted_card(self, number: int, annotator: str, open_questions: list[Question]) -> Card:
+        """A question that is open, or that was answered or skipped before."""
         question = self.session.question(number)
-        if number in {q.id for q in row}:
-            return self.cards.card(question, annotator, row)
+        if question in open_questions:
+            return self.cards.card(question, annotator)
         mine = self._own_answer(question, annotator)
         if mine is None:
             raise QueryError(

@@ -83,7 +83,7 @@ class ItemView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One cluster in the row of an item: asked now, asked too, or answered."""
+    """One cluster in the row of an item: asked now, answered, or neither."""
 
     name: str
     question: int | None  # None where nothing is asked
@@ -128,15 +128,8 @@ class Cards:
         self.predict: Callable[[int], Sequence[float] | None] = lambda _: None
         self._ranges, self._naming = _columns_of(session)
 
-    def card(
-        self,
-        question: Question,
-        annotator: str,
-        row: Sequence[Question] = (),
-        *,
-        before: Any = None,
-    ) -> Card:
-        """A question beside what belongs to it; `row` are the open questions about its item."""
+    def card(self, question: Question, annotator: str, *, before: Any = None) -> Card:
+        """A question beside what belongs to it."""
         items = tuple(map(self.item, question.items))
         card = Card(question=question, items=items, before=before)
         if question.kind == "group":
@@ -152,7 +145,7 @@ class Cards:
         marked = self._marked((items[0], *tile.examples), against_first=True)
         return replace(
             card, items=marked[:1], tile=replace(tile, examples=marked[1:]),
-            entries=self._entries(question, annotator, row),
+            entries=self._entries(question, annotator),
         )  # fmt: skip
 
     def tiles(
@@ -224,30 +217,27 @@ class Cards:
                 items.append((rows[-1], group))
         return items[:_PRACTICE] if len(items) > 1 else []
 
-    def _entries(
-        self, question: Question, annotator: str, row: Sequence[Question]
-    ) -> tuple[Entry, ...]:
-        """The clusters of an item's row, in their order; empty where only one is asked."""
+    def _entries(self, question: Question, annotator: str) -> tuple[Entry, ...]:
+        """The clusters of an item's row, in their order; empty where only one was asked about."""
         session = self._session
-        answers: dict[int, tuple[int, float | None]] = {}
-        for receipt in session.history.answers_about(question.items, annotator=annotator):
-            other = session.question(receipt.question or 0)
-            if receipt.kind != "skip" and other.cluster is not None:
-                value = None if isinstance(receipt.value, tuple) else receipt.value
-                answers[other.cluster] = (other.id, value)
-        open_questions = {q.cluster: q.id for q in (question, *row)}
-        if len(open_questions.keys() | answers.keys()) < 2:
+        answers: dict[int | None, tuple[int, float | None]] = {}
+        for reply in session.history.answers_about(question.items, annotator=annotator):
+            other = session.question(reply.question)
+            if reply.kind != "skip" and not isinstance(reply.value, tuple):
+                answers[other.cluster] = (other.id, reply.value)
+        if len({question.cluster, *answers}) < 2:
             return ()
         entries = []
         for group in session.groups:
             number, value = answers.get(group.number, (None, None))
+            is_active = group.number == question.cluster
             entries.append(
                 Entry(
                     name=group.name,
-                    question=open_questions.get(group.number, number),
+                    question=question.id if is_active else number,
                     value=value,
                     answered=group.number in answers,
-                    active=group.number == question.cluster,
+                    active=is_active,
                 )
             )
         return tuple(entries)

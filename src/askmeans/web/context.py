@@ -28,7 +28,7 @@ from askmeans.exceptions import AskmeansError, InvitationError, StoreError
 from askmeans.results import rounded
 from askmeans.sessions import Session
 from askmeans.web.answering import Assignments, QuestionView
-from askmeans.web.cards import describe, points_of, slider_step
+from askmeans.web.cards import describe, describe_fully, points_of, slider_step
 from askmeans.web.errors import explain, message_for_program, status_of
 from askmeans.web.files import ResponseCache, Thumbnails
 from askmeans.web.forms import Form, annotator_of, is_script
@@ -307,4 +307,5 @@ templates = Environment(  # compiled once, however many sessions are served
 )
 # Unless a page overrides them.
 templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html"}
-templates.filters |= {"describe": describe, "items": rounded, "markdown": as_html}
+templates.filters |= {"describe": describe, "describe_fully": describe_fully, "items": rounded,
+                      "markdown": as_html}  # fmt: skip

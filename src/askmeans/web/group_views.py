@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.results import strongest_clusters
-from askmeans.sessions import Group, Item, Session, SessionResult
+from askmeans.sessions import Group, Item, Reply, Session, SessionResult
 from askmeans.sessions.display import RESERVED
 from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
@@ -173,22 +173,28 @@ class Profiles:
         return tuple(trait for _, trait in traits[:_MOST_TRAITS])
 
 
-def answered_rows(session: Session) -> Rows:
-    """Rows that have an answer."""
-    numbers = {each.question for each in session.history.answers() if each.kind != "skip"}
-    rows = {row for number in numbers if number for row in session.question(number).items}
-    return np.array(sorted(rows), dtype=np.intp)
+def answered_rows(session: Session, replies: Sequence[Reply]) -> tuple[Rows, Rows]:
+    """Rows that have an answer, and those of them of which nobody could say where they belong."""
+    answers = [each for each in replies if each.kind != "skip"]
+    answered = {each.question for each in answers}
+    unsure = answered - {each.question for each in answers if each.value is not None}
+
+    def rows_of(numbers: set[int]) -> Rows:
+        rows = {row for number in numbers for row in session.question(number).items}
+        return np.array(sorted(rows), dtype=np.intp)
+
+    return rows_of(answered), rows_of(unsure)
 
 
 def group_views(
-    session: Session, result: SessionResult, profiles: Profiles, answered: Rows
+    session: Session, result: SessionResult, profiles: Profiles, answered: Rows, unsure: Rows
 ) -> tuple[GroupView, ...]:
-    """Every group, in the order of the result's columns."""
+    """Every group, in the order of the result's columns; the rows are of `answered_rows`."""
     U, names = result.memberships, result.group_names
     colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
     profile, groups = profiles.of(U), list(session.groups)
     strongest = strongest_clusters(U)
-    strongest[_unsure_rows(session)] = -1  # nobody could say where they belong
+    strongest[unsure] = -1
     suggested = _suggested_names(names, profile)
     views = []
     for j, name in enumerate(names):
@@ -257,18 +263,16 @@ def explain_item(
     by_cluster: dict[int, list[str]] = {}
     own, similar = [], []
     n_answers, is_placed = 0, False
-    for receipt in session.history.answers():
-        if receipt.kind == "skip" or receipt.question is None:
-            continue
-        question = session.question(receipt.question)
-        if row not in question.items:
+    for reply in session.history.answers():
+        question = session.question(reply.question)
+        if reply.kind == "skip" or row not in question.items:
             continue
         n_answers += 1
         is_placed |= question.kind in ("group", "membership")
-        if annotator not in (None, receipt.annotator):
+        if annotator not in (None, reply.annotator):
             continue
-        value = describe(receipt.value, session.groups.all_names, question.kind)
-        text = f"{receipt.annotator} answered “{value}”"
+        value = describe(reply.value, session.groups.all_names, question.kind)
+        text = f"{reply.annotator} answered “{value}”"
         if question.kind == "group":
             own.append(f"{text}.")
         elif question.cluster is not None:
@@ -306,14 +310,6 @@ def explain_item(
         )
     reasons.sort(key=lambda reason: -reason.value)
     return Explanation(summary=summary, reasons=tuple(reasons), similar=(*own, *similar))
-
-
-def _unsure_rows(session: Session) -> list[int]:
-    """Items of which people could not say where they belong, and nobody could."""
-    answers = [each for each in session.history.answers() if each.kind != "skip"]
-    known = {each.question for each in answers if each.value is not None}
-    unsure = {each.question for each in answers} - known
-    return [row for number in unsure if number for row in session.question(number).items]
 
 
 def _suggested_names(names: Sequence[str], profiles: Sequence[Profile]) -> list[str | None]:

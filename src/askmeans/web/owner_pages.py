@@ -134,11 +134,11 @@ def _placed_by(context: AppContext, annotator: str) -> dict[int | None, list[int
     """Rows that an annotator placed in each group, the newest first."""
     session = context.session
     placed: dict[int | None, list[int]] = {}
-    for receipt in reversed(session.history.answers(annotator=annotator)):
-        if isinstance(receipt.value, tuple) and receipt.question is not None:
-            most = max(range(len(receipt.value)), key=receipt.value.__getitem__)
-            if receipt.value[most] > 0.5:
-                row = session.question(receipt.question).items[0]
+    for reply in reversed(session.history.answers(annotator=annotator)):
+        if isinstance(reply.value, tuple):
+            most = max(range(len(reply.value)), key=reply.value.__getitem__)
+            if reply.value[most] > 0.5:
+                row = session.question(reply.question).items[0]
                 placed.setdefault(session.groups.find(most), []).append(row)
     return {group: list(dict.fromkeys(rows[:_PLACED])) for group, rows in placed.items()}
 

@@ -9,7 +9,6 @@ from starlette.responses import RedirectResponse, Response
 
 from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
-from askmeans.web.cards import describe_fully
 from askmeans.web.context import AppContext, redirect, scale_of
 from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.owner_pages import add_owner
@@ -143,20 +142,12 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/history")
     def history(request: Request) -> Response:
-        receipts = session.history.answers(annotator=annotator_of(request))
-        names = session.groups.all_names
+        replies = session.history.answers(annotator=annotator_of(request))
         rows = [
-            {
-                "receipt": receipt,
-                "label": cards.label(session.question(receipt.question)),
-                "answer": "skipped"
-                if receipt.kind == "skip"
-                else describe_fully(receipt.value, session.config.ask, names),
-            }
-            for receipt in reversed(receipts[-_HISTORY:])
-            if receipt.question is not None
+            (reply, cards.label(session.question(reply.question)))
+            for reply in reversed(replies[-_HISTORY:])
         ]
-        return context.page(request, "history.html", rows=rows, n=len(receipts), most=_HISTORY)
+        return context.page(request, "history.html", rows=rows, n=len(replies), most=_HISTORY)
 
     @router.get("/help")
     def help_page(request: Request) -> Response:

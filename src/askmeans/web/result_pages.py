@@ -31,7 +31,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
             n_answers = None
             if stopped and annotator is not None:
                 answers = session.history.answers(annotator=annotator)
-                n_answers = sum(receipt.kind != "skip" for receipt in answers)
+                n_answers = sum(reply.kind != "skip" for reply in answers)
             return context.page(
                 request, "results.html", result_view=view, n_answers=n_answers,
                 trouble=context.result_views.trouble, exports=EXPORTS,

@@ -9,6 +9,7 @@ import math
 import statistics
 import threading
 import time
+from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from itertools import pairwise
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansError
-from askmeans.sessions import Item, Session, SessionResult, Status
+from askmeans.sessions import Item, Reply, Session, SessionResult, Status
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.conflicts import describe as describe_conflict
 from askmeans.web.cards import describe
@@ -187,8 +188,9 @@ class ResultViews:
         if self._plane is None or self._profiles is None or self._plane.n_items != n:
             self._plane = Plane(session.rows.matrix[:n])  # there are more items
             self._profiles = Profiles(session, n)
-        plane, answered = self._plane, answered_rows(session)
-        groups = group_views(session, result, self._profiles, answered)
+        plane, replies = self._plane, session.history.answers()
+        answered, unsure = answered_rows(session, replies)
+        groups = group_views(session, result, self._profiles, answered, unsure)
         diagnostics = result.clustering.diagnostics
         outlook = outlook_of(
             session.error_curve(),
@@ -205,7 +207,7 @@ class ResultViews:
             groups=groups,
             outside=outside_of(session, result),
             reviews=reviews(session, result, groups, answered),
-            people=people_of(session, status, agreement),
+            people=people_of(session, status, agreement, replies),
             agreement=agreement,
             disputes=disputes_of(session),
             outlook=outlook,
@@ -220,14 +222,15 @@ class ResultViews:
         )  # fmt: skip
 
 
-def people_of(session: Session, status: Status, agreement: Agreement) -> tuple[Contributor, ...]:
+def people_of(
+    session: Session, status: Status, agreement: Agreement, replies: Sequence[Reply]
+) -> tuple[Contributor, ...]:
     """All who answered or hold a question; who did most comes first."""
-    receipts = session.history.answers()
     here, gold = {each.annotator for each in status.holding}, session.people.gold_report()
     people = []
     for name in dict.fromkeys([*status.people, *sorted(here)]):
         counts = status.people.get(name, {})
-        times = [receipt.at for receipt in receipts if receipt.annotator == name]
+        times = [reply.at for reply in replies if reply.annotator == name]
         gaps = [after - before for before, after in pairwise(times) if 0 <= after - before < _BREAK]
         alpha = agreement.by_person.get(name, math.nan)
         people.append(

@@ -73,7 +73,7 @@ def test_blocks_that_one_worker_holds_are_shared_with_others_once_passes_go_on(b
         wait(X)
         engine = DaskEngine(X)
         sums = [
-            np.sum([part[0] for part in engine.map(kernels.both_moments, np.zeros(2))], axis=0)
+            np.sum([part[0] for part in engine.map(kernels.shifted_moments, np.zeros(2))], axis=0)
             for _ in range(4)
         ]
         copied = [block for block in engine.block_futures if isinstance(block, Future)]

@@ -85,7 +85,7 @@ def test_memberships_labels_and_objective_in_one_pass_are_those_of_three(fuzzifi
     rng = np.random.default_rng(0)
     X, centers = rng.normal(size=(300, 3)).astype(np.float32), rng.normal(size=(4, 3))
     weights = rng.random(300) if weighted else np.empty(0)
-    assigned = lloyd.Assigning(X, weights)
+    assigned = lloyd.Assignment(X, weights)
     objective = assigned(centers, fuzzifier)
     centers = centers.astype(np.float32)
     assert assigned.memberships.dtype == np.float32

@@ -270,10 +270,10 @@ def _sums(
     return moments, totals, float(xp.sum(nearest * sums * level))
 
 
-def _both_moments(
+def _shifted_moments(
     engine: ArrayApiEngine, rows: Array, weights: Array | None, shift: Floats
 ) -> tuple[Floats, float, float]:
-    """Sums of x - shift, of its squares and of the weights, as kernels.both_moments."""
+    """Sums of x - shift, of its squares and of the weights, as kernels.shifted_moments."""
     xp = engine.xp
     away = _counted(xp, rows - engine.own(shift), weights)
     heavy = away if weights is None else away * weights[:, None]
@@ -320,7 +320,7 @@ def _row_labels(engine: ArrayApiEngine, rows: Array, centers: Floats) -> Array:
 
 _OWN: dict[Any, Callable[..., Any]] = {
     kernels.accumulate: _accumulate,
-    kernels.both_moments: _both_moments,
+    kernels.shifted_moments: _shifted_moments,
     kernels.largest_deviation: _largest_deviation,
     kernels.second_moment: _second_moment,
 }
