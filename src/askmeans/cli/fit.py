@@ -19,7 +19,7 @@ from askmeans.exceptions import ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.results import expected_wrong_text, with_names, without_traces
-from askmeans.sessions.display import unique_names
+from askmeans.sessions.group_numbers import unique_names
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
 from askmeans.tables import listed_columns
 from askmeans.tables.columns import Column
