@@ -1,7 +1,6 @@
 """Results: a clustering, its diagnostics and its cost."""
 
 import dataclasses
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import default_float_errors
 from askmeans._util.text import html_table
+from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.fuzzy.scores import Link, Scorer
 from askmeans.queries import Answers
@@ -259,22 +259,8 @@ def without_traces(memberships: Floats) -> Floats:
     return np.where(memberships < _TRACE, 0.0, memberships)
 
 
-def with_names(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of clusters in a message ("cluster 0, 2") by their names.
-
-    >>> with_names("Nothing belongs to cluster 0, 2.", ["small", "medium", "large"])
-    'Nothing belongs to small, large.'
-    """
-
-    def named(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in match[1].split(", ")]
-        return ", ".join(names[j] if j < len(names) else f"cluster {j}" for j in numbers)
-
-    return re.sub(r"\bcluster (\d{1,6}(?:, \d{1,6})*)\b", named, text)
-
-
-def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
+def warn(message: str | AskmeansWarning, kind: type[Warning], notes: list[str]) -> None:
     """Warn and add the message to the notes of the result."""
-    if message not in notes:
-        notes.append(message)
+    if str(message) not in notes:
+        notes.append(str(message))
     warnings.warn(message, kind, stacklevel=3)

@@ -226,35 +226,6 @@ def add_moments_of_rows(block: Floats, m: int, weights: Floats, moments: Floats)
 
 
 @compiled_sums
-def accumulate_wide(
-    X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
-) -> tuple[Floats, Floats, float]:
-    """The result of `accumulate`, by loops over features."""
-    n, d = X.shape
-    k = centers.shape[0]
-    block = np.empty((BLOCK, d))
-    distances = np.empty((k, WIDTH))
-    shares = np.empty((k, WIDTH))
-    nearest = np.empty(BLOCK)
-    sums = np.empty(BLOCK)
-    factor = np.empty(BLOCK)
-    moments = np.zeros((k, d))
-    totals = np.zeros(k)
-    objective = 0.0
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load_rows(X, start, m, shift, scale, block)
-        measure_rows(block, m, centers, distances)
-        soften(distances, m, fuzzifier, nearest, shares, sums)
-        parts(sums, fuzzifier, weights, start, m, factor)
-        for b in range(m):
-            objective += nearest[b] * sums[b] * factor[b]
-        weigh(shares, distances, factor, m, totals)
-        add_moments_of_rows(block, m, shares, moments)
-    return moments, totals, objective
-
-
-@compiled_sums
 def accumulate(
     X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
 ) -> tuple[Floats, Floats, float]:
@@ -265,10 +236,9 @@ def accumulate(
     entry and one per item suffice, and an item's part of the objective is D_min * sums^(1 - alpha).
     """
     n, d = X.shape
-    if d >= WIDE:
-        return accumulate_wide(X, weights, centers, shift, scale, fuzzifier)
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
+    wide = d >= WIDE
+    block = np.empty((BLOCK, d) if wide else (d, WIDTH))
     distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
@@ -279,14 +249,21 @@ def accumulate(
     objective = 0.0
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
+        if wide:
+            load_rows(X, start, m, shift, scale, block)
+            measure_rows(block, m, centers, distances)
+        else:
+            load(X, start, m, shift, scale, block)
+            measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
         parts(sums, fuzzifier, weights, start, m, factor)
         for b in range(m):
             objective += nearest[b] * sums[b] * factor[b]
         weigh(shares, distances, factor, m, totals)
-        add_moments(block, m, shares, moments)
+        if wide:
+            add_moments_of_rows(block, m, shares, moments)
+        else:
+            add_moments(block, m, shares, moments)
     return moments, totals, objective
 
 

@@ -28,10 +28,9 @@ __all__ = ["CHANGES", "GROUP_CHANGES", "KINDS", "KNOWN", "AddGroup", "AddRows", 
            "WantOpinions", "as_dict", "current_client", "from_client", "from_row",
            "to_row"]  # fmt: skip
 
+Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
 _LONGEST_CLIENT = 200  # characters
 _client: ContextVar[str | None] = ContextVar("askmeans_client", default=None)
-
-Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
 _SLACK = 1e-3  # by which shares may exceed 1 together
 
 
