@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,8 @@ def forked(work: object, *arguments: object) -> int:
         try:
             work(*arguments)  # type: ignore[operator]  # a function of this file
             status = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(status)
     return child

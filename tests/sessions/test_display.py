@@ -10,7 +10,8 @@ import pytest
 
 from askmeans.exceptions import DataError
 from askmeans.results import Clustering
-from askmeans.sessions.display import as_display, shortened, strongest_items, unique_names
+from askmeans.sessions.display import as_display, shortened, strongest_items
+from askmeans.sessions.group_numbers import unique_names
 
 
 def shown(items, n=2, **options):

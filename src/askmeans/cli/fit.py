@@ -19,7 +19,7 @@ from askmeans.exceptions import AskmeansWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.results import expected_wrong_text, without_traces
-from askmeans.sessions.display import unique_names
+from askmeans.sessions.group_numbers import unique_names
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
 from askmeans.tables.columns import Column, listed_columns
 from askmeans.tables.reading import check_column, read_table

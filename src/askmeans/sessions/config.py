@@ -15,9 +15,15 @@ from askmeans._util.checks import check_name, check_number, check_positive, chec
 from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.fuzzy.items import as_items
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.sessions.display import RESERVED
-from askmeans.sessions.store.records import SessionRecord, from_stored
-from askmeans.sessions.stored import as_written, check, is_number, is_whole
+from askmeans.sessions.group_numbers import RESERVED
+from askmeans.sessions.store.records import (
+    SessionRecord,
+    as_written,
+    check,
+    from_stored,
+    is_number,
+    is_whole,
+)
 from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Stratified
 

@@ -1,6 +1,5 @@
 """Items as people should see them, the user's ids, and what clusters are called."""
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,10 +14,9 @@ from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
 from askmeans.results import Clustering
 
-__all__ = ["IMAGE_TYPES", "RESERVED", "Display", "Item", "as_display", "shortened",
-           "strongest_items", "unique_names"]  # fmt: skip
+__all__ = ["IMAGE_TYPES", "Display", "Item", "as_display", "shortened",
+           "strongest_items"]  # fmt: skip
 
-RESERVED = "id"  # a column of every table of memberships, so no group's name
 IMAGE_TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
     ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp", ".svg": "image/svg+xml",
@@ -189,32 +187,6 @@ def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> 
         twin = np.array([same in features[:place] for place, same in enumerate(features)])
         exemplars.append(order[np.lexsort((twin, own[order] != j))][:n].tolist())
     return exemplars
-
-
-def unique_names(known: Mapping[int, str], n_clusters: int) -> list[str]:
-    """Known names, "Group A" and so on for the others; all different, and none is "id"."""
-    names: dict[int, str] = {}
-    taken = {RESERVED}
-    for j, name in sorted(known.items()):  # an old database may have the same name twice
-        counted = (f"{name} ({count})" for count in itertools.count(2))
-        names[j] = next(each for each in itertools.chain([name], counted) if each not in taken)
-        taken.add(names[j])
-    for j in range(n_clusters):
-        if j not in names:
-            letters = map(_group_name, itertools.chain([j], itertools.count(n_clusters)))
-            names[j] = next(each for each in letters if each not in taken)
-            taken.add(names[j])
-    return [names[j] for j in range(n_clusters)]
-
-
-def _group_name(number: int) -> str:
-    """Group A to Group Z, then Group AA and so on."""
-    letters = ""
-    number += 1
-    while number:
-        number, place = divmod(number - 1, 26)
-        letters = chr(ord("A") + place) + letters
-    return f"Group {letters}"
 
 
 def _table(items: Any) -> tuple[list[str], list[list[Any]] | None]:

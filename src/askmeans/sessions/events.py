@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
 from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
-from askmeans.sessions.stored import check, is_number, is_whole
+from askmeans.sessions.store.records import check, is_number, is_whole
 
 __all__ = ["CHANGES", "GROUP_CHANGES", "KINDS", "KNOWN", "AddGroup", "AddRows", "Adjudicate",
            "Advice", "Answer", "Describe", "Event", "Gold", "Imported", "Invite", "Merge", "Pause",

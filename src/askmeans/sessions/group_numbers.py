@@ -8,6 +8,7 @@ Rules of this file:
   that came later, and what is asked again, `askmeans.policy.growing` has.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,12 +23,21 @@ from askmeans.policy.growing import filled, without_replaced
 from askmeans.queries import Answer, Answers, GroupQueries, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
-from askmeans.sessions.display import RESERVED
 from askmeans.sessions.events import Adjudicate, Reply, Value
 
-__all__ = ["NO_SUCH_GROUP", "GroupNumbers", "as_evidence", "as_number", "as_shares", "taken_name",
-           "with_models"]  # fmt: skip
+__all__ = [
+    "NO_SUCH_GROUP",
+    "RESERVED",
+    "GroupNumbers",
+    "as_evidence",
+    "as_number",
+    "as_shares",
+    "taken_name",
+    "unique_names",
+    "with_models",
+]  # fmt: skip
 
+RESERVED = "id"  # a column of every table of memberships, so no group's name
 NO_SUCH_GROUP = (
     "This group is not there any more: it was merged, removed or taken back, so nothing was "
     "saved. Reload the page, and choose one of the groups there are now."
@@ -225,3 +235,29 @@ def taken_name(name: str) -> str:
     if name == RESERVED:
         return f"No group can be called “{name}”: tables use it for the items. Choose another name."
     return f"Another group is called “{name}” already. Choose another name."
+
+
+def unique_names(known: Mapping[int, str], n_clusters: int) -> list[str]:
+    """Known names, "Group A" and so on for the others; all different, and none is "id"."""
+    names: dict[int, str] = {}
+    taken = {RESERVED}
+    for j, name in sorted(known.items()):  # an old database may have the same name twice
+        counted = (f"{name} ({count})" for count in itertools.count(2))
+        names[j] = next(each for each in itertools.chain([name], counted) if each not in taken)
+        taken.add(names[j])
+    for j in range(n_clusters):
+        if j not in names:
+            letters = map(_group_name, itertools.chain([j], itertools.count(n_clusters)))
+            names[j] = next(each for each in letters if each not in taken)
+            taken.add(names[j])
+    return [names[j] for j in range(n_clusters)]
+
+
+def _group_name(number: int) -> str:
+    """Group A to Group Z, then Group AA and so on."""
+    letters = ""
+    number += 1
+    while number:
+        number, place = divmod(number - 1, 26)
+        letters = chr(ord("A") + place) + letters
+    return f"Group {letters}"

@@ -16,7 +16,6 @@ from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
 from askmeans.queries import Question as AskedQuestion
-from askmeans.sessions.display import unique_names
 from askmeans.sessions.events import (
     AddGroup,
     Answer,
@@ -28,7 +27,7 @@ from askmeans.sessions.events import (
     Rename,
     Reply,
 )
-from askmeans.sessions.group_numbers import NO_SUCH_GROUP, taken_name
+from askmeans.sessions.group_numbers import NO_SUCH_GROUP, taken_name, unique_names
 from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import Group
@@ -531,8 +530,6 @@ class Groups(Sequence[Group]):
 
         Not after an annotator took a group back, or removed one.
         """
-        if not self._config.grows:
-            return
         self._runtime.catch_up()
         suggested, _ = self._runtime.suggestion
         with self._runtime.lock:

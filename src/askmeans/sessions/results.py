@@ -17,8 +17,8 @@ from scipy.optimize import linear_sum_assignment
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError, AskmeansWarning
 from askmeans.results import Clustering, strongest_clusters
-from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.events import Answer, Unsure
+from askmeans.sessions.group_numbers import RESERVED, unique_names
 from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
     NO_ANSWERS,

@@ -25,8 +25,7 @@ from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError, OtherDataError
 from askmeans.fuzzy.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
-from askmeans.sessions.store.records import DataPart, SessionRecord, from_stored
-from askmeans.sessions.stored import as_written, check
+from askmeans.sessions.store.records import DataPart, SessionRecord, as_written, check, from_stored
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store

@@ -41,9 +41,8 @@ from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_mode
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
-from askmeans.sessions.store.records import Lease, SessionRecord
+from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
 from askmeans.sessions.store.retrying import retried
-from askmeans.sessions.stored import as_written, check
 from askmeans.sessions.warning_notes import collect_warnings
 
 if TYPE_CHECKING:
@@ -106,6 +105,7 @@ class Runtime:
         self.store = store
         self.record = record
         self.config = config
+        self._target = config.target
         self.rows = rows
         self.lock = threading.RLock()
         self.state = self._new_state()
@@ -322,7 +322,7 @@ class Runtime:
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
             policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
-            policy.target = self.state.options.get(GOOD_ENOUGH, self.config.target) or None
+            policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
             if self._taught is not answers:
                 self._teach(policy, answers)
             # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.

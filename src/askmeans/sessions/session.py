@@ -146,7 +146,8 @@ class Session:
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.ask")
-        self.groups.grow()
+        if self.config.grows:
+            self.groups.grow()
         return self._assignment.ask(int(n), annotator, lease_seconds)
 
     def add_question(

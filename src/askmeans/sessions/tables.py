@@ -15,15 +15,16 @@ from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
 from askmeans.sessions.config import Config
-from askmeans.sessions.display import Item, unique_names
+from askmeans.sessions.display import Item
 from askmeans.sessions.events import Reply, Skip
+from askmeans.sessions.group_numbers import unique_names
 from askmeans.sessions.log import State
 from askmeans.sessions.opening import load_record
 from askmeans.sessions.reports import Group, Question, SessionResult
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
-from askmeans.sessions.stored import as_written
+from askmeans.sessions.store.records import as_written
 
 __all__ = [
     "Table",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Group, Item, Reply, Session, SessionResult
-from askmeans.sessions.display import RESERVED
+from askmeans.sessions.group_numbers import RESERVED
 from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
 

@@ -1,12 +1,30 @@
-"""What a store keeps of a session, besides its events: data, leases and invitations."""
+"""What a store keeps of a session besides its events, and checks of what is read from a database.
+
+After an edit by hand a database may hold anything. A check raises a ValueError; `as_written` makes
+one error of it and of whatever else such values lead to while they are read, with a remedy. What
+was read is then what askmeans writes.
+"""
 
 import dataclasses
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["DataPart", "InviteRecord", "Lease", "SessionRecord", "from_stored"]
+from askmeans.exceptions import AskmeansError, StoreDamagedError
+from askmeans.queries import Question
+from askmeans.queries.questions import KINDS
+
+__all__ = ["DataPart", "InviteRecord", "Lease", "SessionRecord", "as_written", "check",
+           "check_question", "from_stored", "is_number", "is_whole"]  # fmt: skip
 
 T = TypeVar("T")
+
+_READING_ERRORS = (
+    LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError,
+    RecursionError, StopIteration,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,3 +83,45 @@ def from_stored(kind: type[T], values: dict[str, Any]) -> T:
     fields: Any = kind
     known = {field.name: None for field in dataclasses.fields(fields)}
     return kind(**(known | {name: values[name] for name in known.keys() & values.keys()}))
+
+
+@contextmanager
+def as_written(url: str) -> Iterator[None]:
+    """Within this, values that askmeans never writes are a StoreDamagedError."""
+    try:
+        yield
+    except AskmeansError:
+        raise
+    except _READING_ERRORS as error:
+        raise StoreDamagedError(
+            f"{url} must hold what askmeans wrote. Got something else, as after an edit by hand "
+            f"({type(error).__name__}: {error!s:.100}); put a backup in its place."
+        ) from error
+
+
+def check(condition: object, what: str) -> None:
+    """Refuse what cannot have been written."""
+    if not condition:
+        raise ValueError(what)
+
+
+def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> bool:
+    """Whether it is a finite number within bounds."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and math.isfinite(value) and low <= value <= high  # type: ignore[arg-type, operator]  # it is one
+
+
+def is_whole(value: object, low: int = 0) -> bool:
+    """Whether it is a whole number, from a lowest up."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= low
+
+
+def check_question(number: Any, question: Question) -> None:
+    """Refuse a question that was never asked."""
+    where = f"question {number!r:.20}"
+    check(is_whole(number, 1) and question.kind in KINDS, where)
+    width = KINDS[question.kind].width
+    check(len(set(question.items)) == len(question.items) == width, where)
+    check(all(is_whole(item) for item in question.items) and is_whole(question.repeat), where)
+    needs = question.kind == "membership"
+    check(is_whole(question.cluster) if needs else question.cluster is None, where)

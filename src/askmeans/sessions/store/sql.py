@@ -56,9 +56,17 @@ from askmeans.queries import Question
 from askmeans.sessions.events import KINDS, Event, from_row, to_row
 from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
-from askmeans.sessions.store.records import DataPart, InviteRecord, Lease, SessionRecord
+from askmeans.sessions.store.records import (
+    DataPart,
+    InviteRecord,
+    Lease,
+    SessionRecord,
+    as_written,
+    check,
+    check_question,
+    is_number,
+)
 from askmeans.sessions.store.retrying import busy_seconds, retried
-from askmeans.sessions.stored import as_written, check, check_question, is_number
 
 __all__ = ["Store", "Transaction"]
 

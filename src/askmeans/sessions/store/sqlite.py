@@ -263,20 +263,25 @@ def _sessions(raw: sqlite3.Connection) -> frozenset[tuple[Any, ...]]:
     return frozenset(raw.execute("SELECT id, name, fingerprint, at FROM askmeans_sessions"))
 
 
-def _has(raw: sqlite3.Connection, content: _Content) -> bool:
-    """Whether a database is sound and has all of this."""
+def _has(raw: sqlite3.Connection, content: _Content, *, with_log: bool) -> bool:
+    """Whether a database is sound and has all of this.
+
+    Without its log a file may be in the middle of a checkpoint that waits for a reader: its version
+    is then that of the last one or later, but tables may refer to pages that are not there yet.
+    """
     try:
+        if _version(raw) < content.version or not content.sessions <= _sessions(raw):
+            return False
         for table, (n, last) in zip(_APPENDED, content.rows, strict=True):
             query = f"SELECT count(*) FROM {table} NOT INDEXED WHERE rowid <= ?"
             if raw.execute(query, (last,)).fetchone() != (n,):
                 return False
-        if _version(raw) < content.version or not content.sessions <= _sessions(raw):
-            return False
-        return bool(raw.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+        return not with_log or raw.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_BUSY:
             raise
-        return False
+        return code == sqlite3.SQLITE_CORRUPT and not with_log
 
 
 def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
@@ -286,7 +291,7 @@ def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
         if os.stat(path).st_size == 0:  # of an empty file SQLite would remove the log
             break
         with closing(connect(path)) as fresh, closing(sqlite3.connect(alone, uri=True)) as raw:
-            if _has(fresh, content) and _has(raw, in_file):
+            if _has(fresh, content, with_log=True) and _has(raw, in_file, with_log=False):
                 return
         time.sleep(_PAUSE)
     raise StoreMovedError(
