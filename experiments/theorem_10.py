@@ -141,7 +141,7 @@ def _solve(
             batches=batches,
         ),
         complete=len(clusterings) == times and all(one.complete for one in clusterings),
-        diagnostics=replace(clusterings[0].diagnostics, runs=len(clusterings), notes=tuple(notes)),
+        diagnostics=replace(clusterings[0].diagnostics, notes=tuple(notes)),
     )
 
 

@@ -105,6 +105,11 @@ def test_raw_distinct_and_rounds_are_counted():
     assert (result.n_queries_raw, result.n_queries, result.n_rounds) == (8, 3, 2)
 
 
+def test_questions_beyond_the_budget_are_not_counted():
+    result = run(asking(about(1, 2, 1), about(2, 3, 4, 2)), Expert(), budget=3)
+    assert (result.n_queries_raw, result.n_queries, result.n_rounds) == (6, 3, 2)
+
+
 def test_the_history_tells_every_answer_with_its_round():
     result = run(asking(about(1, 2, 1), about(2, 1), about(3)), Expert())
     told = [(record.round, record.items, record.value) for record in result.history]

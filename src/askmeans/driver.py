@@ -25,7 +25,8 @@ from askmeans.exceptions import (
 )
 from askmeans.paper.plan import Plan, stop_plan
 from askmeans.policy import Policy
-from askmeans.queries import Ledger, Queries, batches_of
+from askmeans.policy.as_plan import as_plan
+from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
 
 __all__ = ["Oracle", "annotators_of", "bar", "check_oracle", "checked_answers", "run"]
@@ -141,7 +142,9 @@ def run(
             if isinstance(plan, Generator):
                 result = driver.run_plan(plan)
             else:
-                result = driver.run_policy(plan)
+                result = driver.run_plan(as_plan(plan, ledger))
+                if driver.stop_reason is None:
+                    driver.failure = plan.failure
         except Exception as error:  # the answers so far are in the error
             error.history = ledger.history  # type: ignore[attr-defined]  # of any class
             raise
@@ -216,43 +219,24 @@ class _Driver:
         self.n_asked = 0
         self.raw_before, self.rounds_before = ledger.n_raw, ledger.n_rounds
         self.failure: Exception | None = None
-        self.interrupted = False
+        self.stop_reason: str | None = None  # "budget" or "interrupted"
         self.interrupts = Interrupts()
         self.advance: Callable[[int], None] = lambda _: None
 
-    def run_policy(self, policy: Policy) -> Result:
-        """Ask the policy's proposals until it is settled."""
-        stopped = False
-        policy.learn(self.ledger.history)
-        while not stopped and not policy.settled and getattr(policy, "failure", None) is None:
-            proposed = policy.propose(policy.batch_size)
-            for queries in batches_of(proposed, policy.n_clusters):
-                stopped = self._answer(queries)
-                if stopped:
-                    break
-            policy.learn(self.ledger.history)
-        failure = getattr(policy, "failure", None)
-        if failure is not None and not stopped:  # a RankError
-            self.failure = failure
-        with self._without_advice():
-            clustering = policy.clustering()
-        return self._result(clustering, stopped)
-
     def run_plan(self, plan: Plan) -> Result:
         """Send answers until the plan returns."""
-        stopped = False
         try:
             with default_float_errors():
                 queries = next(plan)
             while True:
-                stopped = self._answer(queries)
+                self._answer(queries)
                 answers = self.ledger.answers(queries)
                 with default_float_errors(), self._without_advice():
-                    if stopped:
+                    if self.stop_reason is not None:
                         stop_plan(plan, answers, self.ledger.is_answered(queries))
                     queries = plan.send(answers)
         except StopIteration as end:
-            return self._result(end.value, stopped)
+            return self._result(end.value)
         except StopAsking as stop:
             raise PlanError(
                 "A plan must return when StopAsking is thrown into it. Got it back instead; catch "
@@ -285,57 +269,57 @@ class _Driver:
             result,
         ) from self.failure
 
-    def _answer(self, queries: Queries) -> bool:
-        """Ask and record the new questions of a batch; return whether to stop."""
-        self.ledger.n_raw += len(queries)
-        new = self.ledger.unanswered(queries)
-        stopped = False
-        if self.left is not None and len(new) > self.left:
-            new, stopped = new.take(slice(self.left)), True
-        if len(new) == 0:
-            return stopped
-        self.ledger.n_rounds += 1
+    def _answer(self, queries: Queries) -> None:
+        """Ask the new questions of a batch, and count those that have an answer afterwards."""
+        self._ask(self.ledger.unanswered(queries))
+        is_whole = self.stop_reason is None
+        self.ledger.n_raw += (
+            len(queries) if is_whole else int(self.ledger.is_answered(queries).sum())
+        )
+
+    def _ask(self, queries: Queries) -> None:
+        """Ask new questions up to the budget, and record the answers."""
+        if self.left is not None and len(queries) > self.left:
+            queries, self.stop_reason = queries.take(slice(self.left)), "budget"
+        if len(queries) == 0:
+            return
         try:
             with self.interrupts.allowed():
-                answers = self.oracle.answer(new)
-            answers = checked_answers(answers, new, self.oracle)
+                answers = self.oracle.answer(queries)
+            answers = checked_answers(answers, queries, self.oracle)
         except StopAsking as stop:
+            self.stop_reason = "interrupted"
             try:
-                answers = checked_answers(stop.answers, new, self.oracle)
+                answers = checked_answers(stop.answers, queries, self.oracle)
             except AskmeansError as error:
                 self.failure = error
-                return self._interrupt()
-            stopped = self._interrupt()
-            new, answers = new.take(stop.reached), answers[stop.reached]
+                return
+            queries, answers = queries.take(stop.reached), answers[stop.reached]
             if isinstance(stop.__cause__, Exception):
                 self.failure = stop.__cause__
+            if len(queries) == 0:
+                return
         except KeyboardInterrupt:
-            return self._interrupt()
+            self.stop_reason = "interrupted"
+            return
         except Exception as error:  # the plan still returns its result so far
-            self.failure = error
-            return self._interrupt()
-        self.ledger.record(new, answers, annotators=annotators_of(self.oracle, new))
+            self.failure, self.stop_reason = error, "interrupted"
+            return
+        self.ledger.n_rounds += 1
+        self.ledger.record(queries, answers, annotators=annotators_of(self.oracle, queries))
         if self.left is not None:
-            self.left -= len(new)
-        self.n_asked += len(new)
-        self.advance(len(new))
-        return stopped
+            self.left -= len(queries)
+        self.n_asked += len(queries)
+        self.advance(len(queries))
 
-    def _interrupt(self) -> bool:
-        """Note that the run was interrupted, not ended by its budget."""
-        self.interrupted = True
-        return True
-
-    def _result(self, clustering: Clustering, stopped: bool) -> Result:
+    def _result(self, clustering: Clustering) -> Result:
         """Return the clustering with its cost and the reason of its end."""
         reason = clustering.diagnostics.stopped or "precision"  # the paper's strategies
-        if stopped:
-            reason = "interrupted" if self.interrupted else "budget"
         return Result(
             clustering=replace(
                 clustering,
-                complete=clustering.complete and not stopped,
-                diagnostics=replace(clustering.diagnostics, stopped=reason),
+                complete=clustering.complete and self.stop_reason is None,
+                diagnostics=replace(clustering.diagnostics, stopped=self.stop_reason or reason),
             ),
             n_queries=self.n_asked,
             n_queries_raw=self.ledger.n_raw - self.raw_before,

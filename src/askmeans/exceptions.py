@@ -8,6 +8,8 @@ also has a `user_message`: what the user did, and how to go on.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -136,8 +138,7 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
         if self._reached is not None:
             return self._reached
         known = ~np.isnan(np.asarray(self.answers, dtype=np.float64))
-        any_known: NDArray[np.bool_] = known.reshape(len(known), -1).sum(axis=1) > 0
-        return any_known
+        return np.asarray(known.any(axis=tuple(range(1, known.ndim))))
 
 
 class ModelError(AskmeansError):
@@ -237,6 +238,21 @@ class StoreVersionError(StoreError):
 class AskmeansWarning(UserWarning):
     """Base class of all warnings of askmeans."""
 
+    def with_names(self, names: "Sequence[str]") -> str:  # noqa: ARG002 - for subclasses
+        """Return the message with names instead of numbers of clusters.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The name of each cluster.
+
+        Returns
+        -------
+        str
+            The message.
+        """
+        return str(self)
+
 
 class CollapseWarning(AskmeansWarning):
     """Two or more clusters have merged, so the result has fewer than `n_clusters`."""
@@ -247,7 +263,27 @@ class LittleInformationWarning(AskmeansWarning):
 
 
 class MissingClusterWarning(AskmeansWarning):
-    """No queried item belongs to some cluster, so its centre is arbitrary."""
+    """No queried item belongs to some clusters, so their centres are arbitrary.
+
+    Parameters
+    ----------
+    message : str
+        The message, with ``{clusters}`` where they are listed.
+    clusters : tuple of int, default=()
+        The numbers of the clusters.
+    """
+
+    def __init__(self, message: str, clusters: tuple[int, ...] = ()) -> None:
+        super().__init__(message, clusters)
+        self.message = message
+        self.clusters = clusters
+
+    def __str__(self) -> str:
+        return self.message.replace("{clusters}", f"cluster {', '.join(map(str, self.clusters))}")
+
+    def with_names(self, names: "Sequence[str]") -> str:
+        named = (names[j] if j < len(names) else f"cluster {j}" for j in self.clusters)
+        return self.message.replace("{clusters}", ", ".join(named))
 
 
 class MoreClustersWarning(AskmeansWarning):

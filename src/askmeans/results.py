@@ -1,7 +1,6 @@
 """Results: a clustering, its diagnostics and its cost."""
 
 import dataclasses
-import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import default_float_errors
 from askmeans._util.text import html_table
+from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.fuzzy.scores import Link, Scorer
 from askmeans.queries import Answers
@@ -62,7 +62,7 @@ class Diagnostics:
     annotators: Mapping[str, Any] | None = None  # by name: scale, spread and share of slips
     models: Mapping[str, float] | None = None  # weights of the models that complete memberships
     sharpness: float | None = None  # exponent of the weighted mean of the models
-    strata: int | None = None  # number of queried items
+    n_queried_items: int | None = None
     unassigned: float | None = None  # their share that belongs to none of the clusters
     # the strategies of the paper
     largest_inversion: float | None = None  # by which answers contradict the order of the items
@@ -70,7 +70,6 @@ class Diagnostics:
     effective_sample_size: list[float] | None = None  # of each centre
     center_radius: list[float] | None = None  # confidence radius of each centre
     repeats: int | None = None  # number of times that each question was asked
-    runs: int | None = None  # number of averaged runs (Theorem 10)
     queries_raw: Mapping[str, int] | None = None  # by phase: questions with repetitions
     queries_distinct: Mapping[str, int] | None = None  # by phase: different questions
     rounds: Mapping[str, int] | None = None  # by phase: batches
@@ -259,22 +258,8 @@ def without_traces(memberships: Floats) -> Floats:
     return np.where(memberships < _TRACE, 0.0, memberships)
 
 
-def with_names(text: str, names: Sequence[str]) -> str:
-    """Replace numbers of clusters in a message ("cluster 0, 2") by their names.
-
-    >>> with_names("Nothing belongs to cluster 0, 2.", ["small", "medium", "large"])
-    'Nothing belongs to small, large.'
-    """
-
-    def named(match: re.Match[str]) -> str:
-        numbers = [int(number) for number in match[1].split(", ")]
-        return ", ".join(names[j] if j < len(names) else f"cluster {j}" for j in numbers)
-
-    return re.sub(r"\bcluster (\d{1,6}(?:, \d{1,6})*)\b", named, text)
-
-
-def warn(message: str, kind: type[Warning], notes: list[str]) -> None:
+def warn(message: str | AskmeansWarning, kind: type[Warning], notes: list[str]) -> None:
     """Warn and add the message to the notes of the result."""
-    if message not in notes:
-        notes.append(message)
+    if str(message) not in notes:
+        notes.append(str(message))
     warnings.warn(message, kind, stacklevel=3)

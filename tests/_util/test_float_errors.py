@@ -91,14 +91,12 @@ def test_a_session_asks_and_gives_its_result(tmp_path):
 
 
 MEASURES = {
-    "krippendorff_alpha": lambda f: f([[1e-200, 1.0, 0.5], [1e-200, 1.0, 1e-300]]),
     "beta": lambda f: f(TINY),
     "center_error": lambda f: f(X[:2], X[:2] * (1.0 + 1e-200)),
     "ClusterNumbers": lambda f: f(n_clusters=(2, 3), merged=(False, False), indices={
         "xie_beni": np.array([1e-200, 1.0])}).suggested,
     "choose_n_clusters": lambda f: f(X, (2, 3), random_state=0).indices["xie_beni"],
     "expected_calibration_error": lambda f: f(TINY.argmax(axis=1), TINY),
-    "fuzzy_silhouette": lambda f: f(X, TINY),
     "gamma": lambda f: f(X, X[[0, -1]]),
     "is_solution": lambda f: f(X[:2], TINY, X[:2], TINY, center_tolerance=1.0,
                                membership_tolerance=1.0),
@@ -108,7 +106,6 @@ MEASURES = {
     "membership_error": lambda f: f(TINY, TINY),
     "objective": lambda f: f(X, X[[0, -1]], TINY),
     "partition_coefficient": lambda f: f(TINY),
-    "partition_entropy": lambda f: f(TINY),
     "rho_pure": lambda f: f(TINY),
     "rho_weight": lambda f: f(TINY),
     "xie_beni": lambda f: f(X, X[[0, -1]], TINY),

@@ -41,7 +41,7 @@ def runs_of(found, times):
 def test_every_run_asks_anew_and_results_are_averaged():
     found = run(repeated_solver(make_plan, X, 5, batches=1), NOISY)
     assert {answer.repeat for answer in found.history} == {0, 1, 2, 3, 4}
-    assert found.clustering.diagnostics.runs == 5
+    assert len(found.clustering.predictor.members) == 5
     assert_allclose(found.clustering.memberships.sum(axis=1), 1.0)
     once = run(make_plan(), NOISY)
     assert found.n_queries > 4 * once.n_queries
@@ -95,7 +95,7 @@ def test_a_stop_averages_the_runs_that_are_complete(budget):
     found = run(repeated_solver(make_plan, X, 4), NOISY, budget=budget)
     assert found.n_queries == budget
     assert not found.complete
-    assert found.clustering.diagnostics.runs == max(
+    assert len(found.clustering.predictor.members) == max(
         1, budget // len(run(make_plan(), NOISY).history)
     )
 

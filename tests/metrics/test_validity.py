@@ -11,7 +11,12 @@ from sklearn.metrics import silhouette_score
 from askmeans import metrics
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy import closed_form_memberships
-from askmeans.metrics import fuzzy_silhouette, partition_coefficient, partition_entropy, xie_beni
+from askmeans.metrics.validity import (
+    fuzzy_silhouette,
+    partition_coefficient,
+    partition_entropy,
+    xie_beni,
+)
 
 # Worked by hand: objective 1 + .25 * 9 + .25 * 1 + 1 = 4.5, centres 2 apart, grand mean 2.
 X = [[0.0], [4.0], [4.0]]

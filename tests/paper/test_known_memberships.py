@@ -142,6 +142,7 @@ def test_a_stop_keeps_and_counts_what_was_answered_and_no_more():
     next(asking)
     with pytest.raises(StopAsking):
         asking.throw(StopAsking(np.array([0.5, 0.1, np.nan])))
+    assert answers.items.tolist() == [0, 1]
     assert answers.look_up(np.array([0, 1]), np.array([0, 0])).tolist() == [0.5, 0.1]
     assert np.isnan(answers.look_up(np.array([2]), np.array([0])))
     assert answers.raw == {"search": 2}
@@ -155,3 +156,13 @@ def test_a_stop_before_the_first_answer_counts_no_round():
     with pytest.raises(StopAsking):
         asking.throw(StopAsking(np.array([np.nan])))
     assert answers.raw.total() == answers.distinct.total() == answers.rounds.total() == 0
+
+
+def test_cannot_say_before_a_stop_is_an_answer():
+    answers = KnownMemberships(3, faithful=False)
+    asking = answers.ask(np.array([0, 1, 2]), np.array([0, 0, 0]), "search")
+    next(asking)
+    with pytest.raises(StopAsking):
+        asking.throw(StopAsking(np.array([0.5, np.nan, np.nan]), np.array([True, True, False])))
+    assert answers.raw == answers.distinct == {"search": 2}
+    assert next(answers.ask(np.array([1, 2]), np.array([0, 0]), "search")).items.tolist() == [2]

@@ -12,7 +12,7 @@ from askmeans.exceptions import ParameterError, PlanError, StopAsking
 from askmeans.oracles import NoisyOracle, TableOracle
 from askmeans.paper import by_similarity, repeated
 from askmeans.paper.repeated import aggregate
-from askmeans.queries import MembershipQueries, PairQueries, TripletQueries
+from askmeans.queries import GroupQueries, MembershipQueries, PairQueries, TripletQueries
 from askmeans.results import Clustering
 
 nan = np.nan
@@ -50,6 +50,26 @@ def test_every_question_of_every_kind_is_asked_so_many_times_and_averaged():
     assert_allclose(heard[2], values[20:].mean())
     assert_allclose(heard[1], values[12:20].reshape(4, 2).mean(axis=0))
     assert result.clustering.diagnostics.repeats == 4
+
+
+def test_group_answers_are_averaged_entry_by_entry():
+    heard = []
+    oracle = NoisyOracle(TableOracle(U), std=0.2)
+    result = run(repeated(listening([GroupQueries([0, 5], 3)], heard), 4), oracle)
+    values = np.array([answer.value for answer in result.history])
+    assert heard[0].shape == (2, 3)
+    assert_allclose(heard[0], values.reshape(4, 2, 3).mean(axis=0))
+
+
+def test_after_a_stop_group_answers_are_averaged_and_the_rest_is_not_reached():
+    heard = []
+    plan = repeated(listening([GroupQueries([0, 5], 3)], heard), 2)
+    asked = next(plan)
+    answers = np.full(asked.shape, nan)
+    answers[0] = U[0]
+    with pytest.raises(StopIteration):
+        plan.throw(StopAsking(answers))
+    assert_allclose(heard[0], [U[0], [nan] * 3])
 
 
 @pytest.mark.parametrize(

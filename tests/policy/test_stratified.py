@@ -215,7 +215,7 @@ def test_items_nobody_could_say_anything_of_do_not_end_it():
     X = rng.normal(size=(200, 3))
     result = ask(X, Silent(table, 0.0), 3, precision=0.15, max_items=None)
     told = {answer.items[0] for answer in result.history if not np.isnan(answer.value)}
-    assert result.clustering.diagnostics.strata == len(told) >= 15
+    assert result.clustering.diagnostics.n_queried_items == len(told) >= 15
 
 
 def test_a_cluster_too_many_costs_little():
@@ -246,7 +246,7 @@ def test_it_stops_when_the_estimated_error_is_small_enough_and_says_so():
     assert account.estimated_error < 0.02
     assert np.abs(result.clustering.memberships - U).mean() < 0.02
     assert sum(account.models.values()) == pytest.approx(1.0)
-    assert account.strata == len({a.items for a in result.history})
+    assert account.n_queried_items == len({a.items for a in result.history})
 
 
 def test_a_run_that_max_items_ended_is_not_complete():

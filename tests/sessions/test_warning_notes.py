@@ -9,6 +9,12 @@ from askmeans.exceptions import AskmeansWarning, CollapseWarning
 from askmeans.sessions.warning_notes import collect_warnings
 
 
+def collected(work):
+    """What the work returns, and the messages of its warnings."""
+    value, notes = collect_warnings(work)
+    return value, list(map(str, notes))
+
+
 def warn(*messages, kind=CollapseWarning):
     for message in messages:
         warnings.warn(message, kind, stacklevel=2)
@@ -18,12 +24,12 @@ def warn(*messages, kind=CollapseWarning):
 def test_our_warnings_become_notes_each_once_even_where_they_are_errors():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert collect_warnings(lambda: warn("a", "b", "a")) == (3, ["a", "b"])
+        assert collected(lambda: warn("a", "b", "a")) == (3, ["a", "b"])
 
 
 def test_other_warnings_are_shown_as_ever():
     with pytest.warns(UserWarning, match="theirs"):
-        assert collect_warnings(lambda: warn("theirs", kind=UserWarning)) == (1, [])
+        assert collected(lambda: warn("theirs", kind=UserWarning)) == (1, [])
 
 
 def test_afterwards_everything_is_as_before():
@@ -37,9 +43,9 @@ def test_afterwards_everything_is_as_before():
 def test_notes_within_notes_belong_to_the_inner_ones():
     def outer():
         warn("outer")
-        return collect_warnings(lambda: warn("inner"))[1]
+        return collected(lambda: warn("inner"))[1]
 
-    assert collect_warnings(outer) == (["inner"], ["outer"])
+    assert collected(outer) == (["inner"], ["outer"])
 
 
 def test_threads_that_overlap_keep_their_own():
@@ -53,7 +59,7 @@ def test_threads_that_overlap_keep_their_own():
             if name == "long":
                 ended.wait()
 
-        found[name] = collect_warnings(body)[1]
+        found[name] = collected(body)[1]
         if name == "short":
             ended.set()
 

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.tables import listed_columns
-from askmeans.tables.columns import Column, Roles, describe_columns
+from askmeans.tables.columns import Column, Roles, describe_columns, listed_columns
 
 N = 20
 RNG = np.random.default_rng(0)

@@ -15,7 +15,7 @@ import pytest
 from missing_parts import need
 
 from askmeans import sessions
-from askmeans.web.signin import cookie_of
+from askmeans.web.signin import signin_cookie_name
 
 GUIDE = Path(__file__).parents[2] / "docs" / "security.md"
 NAME = "questions.example.org"
@@ -121,7 +121,7 @@ def _wait(client, output):
 def test_the_documented_proxy_lets_people_in_and_tells_who_they_are(proxied, database):
     client = proxied.client
     with sessions.open(database) as session:
-        token, cookie = session.people.invite("ann"), f"__Host-{cookie_of(session)}"
+        token, cookie = session.people.invite("ann"), f"__Host-{signin_cookie_name(session)}"
         reply = client.get(f"/?token={token}")
         assert (reply.status_code, reply.headers["location"]) == (303, "/welcome")
         assert client.cookies[cookie] == token

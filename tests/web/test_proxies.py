@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 from askmeans.exceptions import ParameterError
 from askmeans.web import create_app, guard
-from askmeans.web.signin import cookie_of
+from askmeans.web.signin import signin_cookie_name
 
 HOST = "q.example.org"
 FORWARDED = {"x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https"}
@@ -103,7 +103,7 @@ def test_cookies_are_secure_and_of_this_host_alone(public):
         for flag in ("; Path=/", "; HttpOnly", "; SameSite=Lax", "; Secure"):
             assert flag in cookie
         assert "Domain" not in cookie
-    name = cookie_of(public.session)
+    name = signin_cookie_name(public.session)
     kept = {"cookie": f"__Host-{name}={token}"}
     assert public.get(path="/help", **FORWARDED, **kept).status_code == 200
     planted = {"cookie": f"{name}={token}"}  # by a neighbour, who cannot set __Host-

@@ -12,7 +12,7 @@ from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
 from askmeans.web.limits import RateLimit
-from askmeans.web.signin import OPEN, cookie_of
+from askmeans.web.signin import PUBLIC_PATHS, signin_cookie_name
 
 WRONG = "x" * 43
 
@@ -55,13 +55,13 @@ def test_every_route_refuses_whoever_has_no_token(client, stranger, tools):
     """Whatever will be added, too: nothing is open that is not listed here."""
     paths = [path for path, _ in routes(client.app)]
     assert {"/", "/answer", "/results", "/export/0", "/image/0", "/api/openapi.json"} <= set(paths)
-    assert {"/signin", "/healthz"} == OPEN
+    assert {"/signin", "/healthz"} == PUBLIC_PATHS
     before = session_of(client).history.last_event
     stranger.get("/signin")
     form = {"token": tools.token_of(stranger), "annotator": "ann", "question": "1", "key": "k",
             "session": client.app.state.context.assignments.mark, "value": "0.5"}  # fmt: skip
     for path, way in [*routes(client.app), ("/nowhere", "GET"), ("/staticx", "GET")]:
-        if path in (*OPEN, "/static"):
+        if path in (*PUBLIC_PATHS, "/static"):
             continue
         sent = {"data": form} if way == "POST" and not path.startswith("/api") else {}
         reply = stranger.request(way, path, **sent)
@@ -146,7 +146,7 @@ def test_what_is_no_valid_token_lets_nobody_in_by_cookie_header_or_link(app, too
             else:
                 with session.runtime.store.backend.engine.begin() as connection:
                     connection.execute(text("UPDATE askmeans_invites SET until = 1.0"))
-        client.cookies.set(cookie_of(session), token, domain="127.0.0.1")
+        client.cookies.set(signin_cookie_name(session), token, domain="127.0.0.1")
         assert client.get("/help").headers["location"] == "/signin"
         assert client.get("/api/status").status_code == 401
         assert client.get("/", headers={"x-askmeans": "part"}).status_code == 401

@@ -15,14 +15,13 @@ from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import say
 from askmeans.cli.start import FitOptions
 from askmeans.cli.tables import check_unused, read_with, write_frames, write_text
-from askmeans.exceptions import ParameterError
+from askmeans.exceptions import AskmeansWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.fuzzy.model import check_enough_items
-from askmeans.results import expected_wrong_text, with_names, without_traces
+from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions.display import unique_names
 from askmeans.spec import SIMILARITIES, PlanSpec, default_ask
-from askmeans.tables import listed_columns
-from askmeans.tables.columns import Column
+from askmeans.tables.columns import Column, listed_columns
 from askmeans.tables.reading import check_column, read_table
 
 if TYPE_CHECKING:
@@ -152,7 +151,8 @@ def _name_in_warnings(names: list[str]) -> None:
     show = warnings.showwarning
 
     def with_cluster_names(message: Warning | str, *place: Any, **more: Any) -> None:
-        show(with_names(str(message), names), *place, **more)
+        text = message.with_names(names) if isinstance(message, AskmeansWarning) else message
+        show(text, *place, **more)
 
     warnings.showwarning = with_cluster_names
 

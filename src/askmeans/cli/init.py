@@ -11,7 +11,6 @@ from askmeans.cli.tables import DataFile, read_candidates, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
-from askmeans.tables import listed_columns
 from askmeans.tables.columns import Column
 
 __all__ = ["run"]
@@ -32,7 +31,7 @@ def run(options: InitOptions) -> None:
         )
     if not options.session.as_json:
         say(f"database: {shown(options.session.database)}")
-        say(listed_columns(items.recipe.columns))
+        say(str(items.recipe))
     with stage("grouping and saving", 4, INIT_STAGES):
         session = create(
             options.session.database,

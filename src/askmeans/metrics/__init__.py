@@ -19,29 +19,20 @@ from askmeans.metrics.assumptions import (
 )
 from askmeans.metrics.calibration import expected_calibration_error
 from askmeans.metrics.choosing import choose_n_clusters
-from askmeans.metrics.reliability import krippendorff_alpha
-from askmeans.metrics.validity import (
-    fuzzy_silhouette,
-    partition_coefficient,
-    partition_entropy,
-    xie_beni,
-)
+from askmeans.metrics.validity import partition_coefficient, xie_beni
 
 __all__ = [
     "beta",
     "center_error",
     "choose_n_clusters",
     "expected_calibration_error",
-    "fuzzy_silhouette",
     "gamma",
     "is_solution",
-    "krippendorff_alpha",
     "largest_inversion",
     "match_clusters",
     "matched_accuracy",
     "membership_error",
     "partition_coefficient",
-    "partition_entropy",
     "rho_pure",
     "rho_weight",
     "xie_beni",

@@ -18,25 +18,9 @@ Floats = NDArray[np.float64]
 def krippendorff_alpha(ratings: ArrayLike) -> float:
     """Krippendorff's alpha: 1 for full agreement, 0 for agreement by chance.
 
-    Ratings differ by their squared distance: the interval alpha. For rows with a single share of 1
-    this is the nominal alpha of the groups.
-
-    Parameters
-    ----------
-    ratings : array-like of shape (n_annotators, n_items) or (n_annotators, n_items, n_groups)
-        The rating of each item by each annotator, NaN where there is none: a number, or a row of
-        shares over groups.
-
-    Returns
-    -------
-    float
-        At most 1; NaN where no item has two ratings, or all ratings are the same.
-
-    Examples
-    --------
-    >>> from askmeans.metrics import krippendorff_alpha
-    >>> round(krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 4]]), 3)
-    0.889
+    Ratings of shape (n_annotators, n_items) or (n_annotators, n_items, n_groups), NaN where there
+    is none, differ by their squared distance: the interval alpha. For rows with a single share of 1
+    this is the nominal alpha of the groups. NaN where no item has two ratings, or all are the same.
     """
     observed, expected, counts = _disagreement(ratings)
     return _alpha(float(observed.sum()), counts.sum(), expected)

@@ -109,58 +109,19 @@ def partition_coefficient(memberships: ArrayLike) -> float:
     return float(np.square(U).sum() / len(U))
 
 
-@default_float_errors()
 def partition_entropy(memberships: ArrayLike) -> float:
-    """Mean over the items of the entropy of their memberships, the lower the crisper.
-
-    Parameters
-    ----------
-    memberships : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1]; rows are taken to sum to one.
-
-    Returns
-    -------
-    float
-        In natural units, 0 log 0 being 0: from 0, every item in one cluster,
-        to log(k), every item shared evenly.
-
-    Examples
-    --------
-    >>> round(partition_entropy([[1.0, 0.0], [0.5, 0.5]]), 4)
-    0.3466
-    """
+    """Mean entropy of the items' memberships in natural units, from 0 (hard) to log(k) (even)."""
     U = as_memberships(memberships)
     return float(entr(U).sum() / len(U))
 
 
-@default_float_errors()
 def fuzzy_silhouette(X: ArrayLike, memberships: ArrayLike, *, weight: float = 1.0) -> float:
     """Mean silhouette of the items, weighted by how clearly each belongs to its cluster.
 
     Campello and Hruschka (2006), A fuzzy extension of the silhouette width criterion for cluster
-    analysis. The silhouettes are scikit-learn's, of the strongest clusters. The time grows with
-    the square of the number of items.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_items, n_features)
-        The items.
-    memberships : array-like of shape (n_items, n_clusters)
-        Memberships in [0, 1].
-    weight : float, default=1.0
-        An item's weight is the difference of its two largest memberships to this power; 0 weighs
-        all items equally.
-
-    Returns
-    -------
-    float
-        From -1 to 1, the higher the better; NaN where all weights are 0.
-
-    Examples
-    --------
-    >>> X = [[0.0], [1.0], [9.0], [10.0]]
-    >>> round(fuzzy_silhouette(X, [[1, 0], [0.9, 0.1], [0.1, 0.9], [0, 1]]), 2)
-    0.89
+    analysis. The silhouettes are scikit-learn's, of the strongest clusters, and take time
+    proportional to the square of the number of items. An item's weight is the difference of its two
+    largest memberships to the power `weight`; NaN where all weights are 0.
     """
     from sklearn.metrics import silhouette_samples
 

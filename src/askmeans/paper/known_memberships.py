@@ -70,12 +70,9 @@ class KnownMemberships:
         try:
             answers = yield batch
         except StopAsking as stop:
-            answered = ~np.isnan(stop.answers)  # others were not asked
-            self._count(batch.take(answered), phase)
-            self._keep(batch, stop.answers)
+            self._record(batch.take(stop.reached), stop.answers[stop.reached], phase)
             raise
-        self._count(batch, phase)
-        self._keep(batch, answers)
+        self._record(batch, answers, phase)
         return self.look_up(items, clusters)
 
     def ask_rows(self, items: Rows, clusters: Rows, phase: str) -> Asking[Floats]:
@@ -86,15 +83,16 @@ class KnownMemberships:
         flat = self.look_up(np.repeat(items, len(clusters)), np.tile(clusters, len(items)))
         return flat.reshape(len(items), len(clusters))
 
-    def _count(self, batch: MembershipQueries, phase: str) -> None:
-        """Count a batch of questions."""
+    def _record(self, batch: MembershipQueries, answers: Floats, phase: str) -> None:
+        """Count a batch of questions and store the answers."""
         before = len(self._queried)
         self._queried.update(zip(batch.items.tolist(), batch.clusters.tolist(), strict=True))
         self.raw[phase] += len(batch)
         self.distinct[phase] += len(self._queried) - before
         self.rounds[phase] += len(self._queried) > before
+        self._store(batch, answers)
 
-    def _keep(self, batch: MembershipQueries, answers: Floats) -> None:
+    def _store(self, batch: MembershipQueries, answers: Floats) -> None:
         """Store answers, and the entries that follow from them."""
         for item in batch.items.tolist():
             self._places.setdefault(item, len(self._places))

@@ -35,7 +35,7 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
         Number of times that each question is asked.
     how : {"mean", "median", "median-of-means"}, default="mean"
         Kind of average. The median is robust to single wrong answers, the median of means to noise
-        with heavy tails; it has about as many batches as each has answers.
+        with heavy tails; it uses about sqrt(times) batches.
 
     Returns
     -------
@@ -58,23 +58,27 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
     return _repeat(plan, int(times), how)
 
 
-def aggregate(each: Floats, how: Average) -> Floats:
+def aggregate(repeats: Floats, how: Average) -> Floats:
     """Averages of the columns of answers, one row per repeat; NaN for a column without answers."""
-    averages = np.full(each.shape[1], np.nan)
-    counts = (~np.isnan(each)).sum(axis=0)
+    averages = np.full(repeats.shape[1], np.nan)
+    counts = (~np.isnan(repeats)).sum(axis=0)
     for count in np.unique(counts[counts > 0]):
-        mine = counts == count
+        columns = counts == count
         # NaN sorts last, so the first rows are the answers, in the order of asking.
-        first = np.argsort(np.isnan(each[:, mine]), axis=0, kind="stable")[:count]
-        answers = np.take_along_axis(each[:, mine], first, axis=0)
-        # Equal answers stay exact: a sum of three, divided by three, would not.
+        first = np.argsort(np.isnan(repeats[:, columns]), axis=0, kind="stable")[:count]
+        answers = np.take_along_axis(repeats[:, columns], first, axis=0)
+        # Equal answers stay exact, so that ties stay ties: (0.1 + 0.1 + 0.1) / 3 is not 0.1.
         exact = (answers == answers[0]).all(axis=0)
-        averages[mine] = np.where(exact, answers[0], _AVERAGES[how](answers))
+        averages[columns] = np.where(exact, answers[0], _AVERAGES[how](answers))
     return averages
 
 
 def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
     """Run the inner plan with averages."""
+
+    def average(answers: Floats, queries: Queries) -> Floats:
+        flat = np.asarray(answers).reshape(times, -1)  # group answers: entries are averaged
+        return aggregate(flat, how).reshape(queries.shape)
 
     def ask(queries: Queries) -> Asking[Floats]:
         many = queries.take(np.tile(np.arange(len(queries)), times))
@@ -84,30 +88,25 @@ def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
             answers = yield many.again(many.repeat * times + number)
         except StopAsking as stop:
             reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
-            raise StopAsking(_averaged(stop.answers, times, how), reached) from stop
-        return _averaged(answers, times, how)
+            raise StopAsking(average(stop.answers, queries), reached) from stop
+        return average(answers, queries)
 
     clustering = yield from run_inside(plan, ask)
     return replace(clustering, diagnostics=replace(clustering.diagnostics, repeats=times))
 
 
-def _averaged(answers: Floats, times: int, how: Average) -> Floats:
-    """Averages over the repeats."""
-    return aggregate(np.asarray(answers).reshape(times, -1), how)
-
-
-def median_of_means(each: Floats, batches: int) -> Floats:
+def median_of_means(answers: Floats, batches: int) -> Floats:
     """The median of the means of batches of rows, of (nearly) the same size."""
-    means = [part.mean(axis=0) for part in np.array_split(each, batches)]
+    means = [part.mean(axis=0) for part in np.array_split(answers, batches)]
     medians: Floats = np.median(means, axis=0)
     return medians
 
 
 _AVERAGES: dict[str, Callable[[Floats], Floats]] = {
-    "mean": lambda each: each.mean(axis=0),
-    "median": lambda each: np.median(each, axis=0),
-    # about as many batches as each has answers, at least three
-    "median-of-means": lambda each: median_of_means(
-        each, min(len(each), max(3, round(np.sqrt(len(each)))))
+    "mean": lambda answers: answers.mean(axis=0),
+    "median": lambda answers: np.median(answers, axis=0),
+    # sqrt(times) batches of about sqrt(times) answers, at least three
+    "median-of-means": lambda answers: median_of_means(
+        answers, min(len(answers), max(3, round(np.sqrt(len(answers)))))
     ),
 }

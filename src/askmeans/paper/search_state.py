@@ -172,9 +172,11 @@ class SearchState:
         """Centres of an unsupervised fit for clusters without answers."""
         if not self.missing:
             warn(
-                f"No item that was asked about belongs to cluster {', '.join(map(str, lost))}, so "
-                "centres there are those of an unsupervised fit. Ask more (a larger sample or "
-                "budget).",
+                MissingClusterWarning(
+                    "No item that was asked about belongs to {clusters}, so centres there are "
+                    "those of an unsupervised fit. Ask more (a larger sample or budget).",
+                    tuple(lost),
+                ),
                 MissingClusterWarning,
                 self.notes,
             )

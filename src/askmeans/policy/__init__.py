@@ -1,16 +1,17 @@
-"""What to ask next, as a function of everything that was said.
+"""Policies: what to ask next and the result, as functions of all answers.
 
-Rules of this room:
+Rules of this package:
 
-- A policy learns from a table of answers and proposes questions; it asks nobody and writes nothing.
+- A policy learns from a table of answers and proposes questions; it does no input or output.
 - The same answers in the same order give the same proposals, whatever happened in between: models
   are learnt from the first m answers, at milestones m, with no memory of other milestones.
-- Whoever asks gets a question: a ranking goes on until everything was asked.
+- Every annotator gets a question at once: a ranking has every question there is.
 """
 
 from collections.abc import Set
 from typing import Protocol
 
+from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering
 
@@ -18,7 +19,7 @@ __all__ = ["Policy"]
 
 
 class Policy(Protocol):
-    """Chooses questions from everything that was said so far."""
+    """Chooses questions from all answers so far."""
 
     n_clusters: int
 
@@ -40,6 +41,10 @@ class Policy(Protocol):
     @property
     def stopped(self) -> str | None:
         """Why it is settled: "precision", "max_items" or "items"; None while it is not."""
+
+    @property
+    def failure(self) -> AskmeansError | None:
+        """The error that ends the run, with its result so far; None while there is none."""
 
     @property
     def batch_size(self) -> int:

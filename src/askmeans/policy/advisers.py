@@ -5,8 +5,8 @@ Rules of this file:
   stands as people's answers do: it only changes what the policy expects of an item.
 - What an adviser says of items of each group is its confusion matrix (Dawid and Skene, 1979),
   learnt from items that people answered, and a little from what the policy expects of the others.
-- An adviser counts only as far as it improves predictions of held-out answers. Before people have
-  answered enough to tell, it is taken to be right as often as advisers usually are.
+- An adviser counts only as much as it improves predictions of held-out answers. Before people have
+  enough answers for that, it is taken to be right as often as advisers usually are.
 """
 
 import hashlib
@@ -98,7 +98,7 @@ class Adviser:
 
     @property
     def weight(self) -> float:
-        """The information in its advice as far as it is used, from 0 (chance) to 1."""
+        """The information in its advice that is used, from 0 (chance) to 1."""
         k = len(self.confusion)
         joint = self.confusion / k
         marginal = joint.sum(axis=0)

@@ -28,7 +28,7 @@ _OVERLAPS = 20  # answers to questions that others answered, too, from which on 
 _POWERS = np.arange(1.0, 3.05, 0.1)  # a grid; shares of CIFAR-10S are best at 1.5
 _SLIP = 3.5  # robust deviations from the others: 1 of 2,000 normal errors is larger
 _EVEN = 0.3  # standard deviation of a uniform share, 1 / sqrt(12)
-_DOUBTFUL = 0.02  # standard deviation from which on a cut off answer is in doubt: two percent
+_DOUBTFUL = 0.02  # standard deviation from which a cut off answer is uncertain: two percent
 _DRIFT = 0.05  # the smallest step that people use; a scale that moved by less is not reported
 
 
@@ -62,7 +62,7 @@ class Opinions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotator:
-    """How somebody answers."""
+    """The scale and errors of one annotator."""
 
     scale: AnswerScale
     n_answers: int
@@ -119,7 +119,7 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
 def _memberships(
     scale: AnswerScale, values: Floats, times: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """What rows on a scale stand for, and where that is in doubt because an answer was cut off.
+    """Memberships of rows on a scale, and which are uncertain because an answer was cut off.
 
     It is what the rest of the row leaves; where that is not known, as much as elsewhere.
     """
@@ -254,7 +254,7 @@ def _loss(predicted: Floats, rows: Floats) -> Floats:
 def described(
     opinions: Opinions, scales: list[AnswerScale], weight: Floats
 ) -> dict[str, Annotator]:
-    """A record for each annotator; of somebody who answers in two ways, that with most answers."""
+    """A record for each annotator; of one who answers in two ways, that with most answers."""
     count = len(opinions.names)
     mean, shared = _others(opinions, weight) if count else (np.empty(0), np.zeros(0, dtype=bool))
     away = np.abs(opinions.value - mean)

@@ -1,4 +1,4 @@
-"""A policy as a plan: for wrappers that translate a plan's questions into others."""
+"""A policy as a plan: for the driver, and for wrappers that translate a plan's questions."""
 
 from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Plan
@@ -8,11 +8,15 @@ from askmeans.queries import Ledger, batches_of
 __all__ = ["as_plan"]
 
 
-def as_plan(policy: Policy) -> Plan:
-    """Ask what the policy proposes until it is settled, then return its clustering."""
-    ledger = Ledger()
+def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
+    """Ask what the policy proposes until it is settled, then return its clustering.
+
+    A driver that records the answers (and their annotators) passes its own ledger.
+    """
+    ledger = Ledger() if ledger is None else ledger
+    policy.learn(ledger.history)
     try:
-        while not policy.settled:
+        while not policy.settled and policy.failure is None:
             proposed = policy.propose(policy.batch_size)
             for queries in batches_of(proposed, policy.n_clusters):
                 try:

@@ -25,7 +25,7 @@ __all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-ENOUGH = 5  # items per cluster, to give up naming or to end
+ENOUGH = 5  # items per cluster, from which one without any is taken to be empty
 _TRUST = 0.3  # the part of a row with answers from which models learn from it
 _PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete
 _OBSERVED = 0.5  # the memberships to a cluster, over all answers, from which it is met
@@ -36,7 +36,7 @@ _JEFFREYS = 0.5  # mistakes added to those observed: none among n does not mean 
 # in benchmarks/calibration.py, 96 % on its 14 tables, 83 % on 14 others and 78 % on 9 large ones;
 # with .3 it is 96, 71 and 61 %.
 _ALIKE = 0.4
-_TARGET = 2.0  # times the precision: the share of wrong items, where answers are hard
+_TARGET = 2.0  # times the precision: the share of wrong items, as one wrong row has an error of 2
 _EIGHTY = 1.28  # standard deviations of an 80 % interval
 _MEAN = 0.8  # sqrt(2 / pi): the mean of a normal error, by its standard deviation
 _CHUNK = 100_000
@@ -69,7 +69,7 @@ EXACT = Scale()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Memberships of all items, how likely each is in no group, and how sure its strongest is."""
+    """Memberships of all items, their probability of no group, and confidence in the strongest."""
 
     memberships: Floats
     unassigned: Floats

@@ -22,18 +22,18 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _NONE = np.empty(0, dtype=np.intp)
-LARGEST = 2500  # items at most; of more a random part is taken
-_WIDEST = 16  # principal axes that mixtures and graphs look along
-_WIDE = 96  # features above which the unsupervised fit starts along so many principal axes
-_SEVERAL = 5  # features from which on it shows that none is correlated with another
+LARGEST = 2500  # items of a pool, of more a random part: their distances take 25 MB
+_WIDEST = 16  # principal axes of mixtures and graphs: a normal density has 153 terms along them
+_WIDE = 96  # features above which the unsupervised fit starts along so many principal axes: time
+_SEVERAL = 5  # features, from which uncorrelated ones are hardly chance
 _LESS_THAN_CHANCE = 0.5  # of the mean squared correlation of independent features, 1 / n
 _ROWS = 64  # of a matrix of distances, that are quicker to go through than all at once
 _TWINS = 1e-3  # of the mean distance: differences by rounding in single precision
-_FEW = 1000  # items that cross-validation iterates over: what it compares is worse for all alike
+_FEW = 1000  # items that cross-validation iterates over: time; models are worse by it alike
 
 
 def principal_axes(Z: Floats, count: int) -> Floats:
-    """The directions in which centred items spread most, the widest first (d x count)."""
+    """The directions of the largest variance of centred items, the largest first (d x count)."""
     d = Z.shape[1]
     _, vectors = eigh(Z.T @ Z / len(Z), subset_by_index=(d - count, d - 1))
     return np.ascontiguousarray(vectors[:, ::-1])
@@ -82,7 +82,7 @@ class Narrow:
 class Standard:
     """The common scale: every feature of the pool has mean 0 and spread 1 in it.
 
-    Principal components are in a common scale already: what they spread is how much they tell.
+    Principal components are in a common scale already: their variances are their weights.
     """
 
     middle: Floats
@@ -103,7 +103,7 @@ class Standard:
 
 
 def _are_principal(X: Floats, spread: Floats) -> bool:
-    """Whether features are correlated less than those of chance would be."""
+    """Whether features are correlated less than by chance."""
     there = spread > 0.0
     n, d = len(X), int(there.sum())
     if d < _SEVERAL or n < d:
@@ -114,7 +114,7 @@ def _are_principal(X: Floats, spread: Floats) -> bool:
 
 
 class Pool:
-    """Some items by number, in the scale given and in a common scale, and what is known unasked."""
+    """Some items, in their own scale and in a common one, and the fit without questions."""
 
     def __init__(
         self,
@@ -261,7 +261,7 @@ class Strata:
         return np.bincount(nearest, minlength=len(rows)).astype(np.float64)
 
     def choose(self, covered: Rows, uncertainty: Floats) -> Iterator[int]:
-        """All other items one after the other, each bringing most of what is doubtful nearer.
+        """All other items, by greedy coverage of the pool, weighted by uncertainty.
 
         The gain of an item only falls while others are chosen, so old gains are upper bounds. Of
         items with the same gain (twins, or where features have few values) a random one is chosen:

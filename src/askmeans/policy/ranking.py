@@ -24,10 +24,10 @@ __all__ = ["REST", "Ask", "Ranking", "Settings", "different"]
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-REST = 0.05  # what is left of a row and not asked about
+REST = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is not asked about
 _EXPLORE = 0.05  # the uncertainty that an item has at least, as a share of the mean
-_REPEATS = 10  # answers given again, from which on it is known whether they differ
-_DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; askings after which an answer stands
+_REPEATS = 10  # answers given again: their spread is known within a quarter
+_DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; a median of three outvotes one slip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Settings:
 
 
 class Lazy:
-    """A list that is made as far as somebody looks, also in several threads."""
+    """A list that is made as it is read, also by several threads."""
 
     def __init__(self, source: Iterator[Question]) -> None:
         self._source = source
@@ -93,7 +93,7 @@ class Ranking:
         return question.items[0]
 
     def _wanted(self) -> Iterator[Question]:
-        """Open rows, new items as far as they are wanted, and questions to ask again."""
+        """Open rows, wanted new items, and questions to ask again."""
         if self.k == 1:
             return
         if self.belief.is_precise(self.settings.precision, self.settings.target):
@@ -128,14 +128,14 @@ class Ranking:
                 yield Question("membership", (row,), int(order[place, column]))
 
     def _outside(self) -> Iterator[Question]:
-        """Items outside the pool, in a random order, with their likeliest cluster."""
+        """Items outside the pool, in a random order, with their most probable cluster."""
         pool = self.belief.pool
         rows = np.setdiff1d(np.arange(pool.items.n), pool.rows)
         for row in np.random.default_rng([self.settings.seed, 1]).permutation(rows):
             yield self._outside_pool(int(row))
 
     def _outside_pool(self, row: int) -> Question:
-        """The question about an item outside the pool, with its likeliest cluster."""
+        """The question about an item outside the pool, with its most probable cluster."""
         if self.settings.ask == "group":  # it names none
             return self._about(row, 0)
         expected = self.belief.predictor(self.belief.pool.items.take(np.array([row])))[0]
@@ -194,7 +194,7 @@ class Ranking:
                 yield self._about(belief.pool.rows[place], cluster)
 
     def _new(self) -> Iterator[Question]:
-        """New items, with their likeliest cluster."""
+        """New items, with their most probable cluster."""
         best = map(self._most_probable, self._places())
         share = self.settings.audit if self.belief.advisers.members else 0.0
         if not share:
@@ -210,7 +210,7 @@ class Ranking:
             count += 1
 
     def _most_probable(self, place: int) -> Question:
-        """The question about an item of the pool, with its likeliest cluster."""
+        """The question about an item of the pool, with its most probable cluster."""
         cluster = int(without_last_bits(self.belief.probabilities[place, : self.k]).argmax())
         return self._about(self.belief.pool.rows[place], cluster)
 

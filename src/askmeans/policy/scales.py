@@ -22,8 +22,9 @@ __all__ = ["IDENTITY", "AnswerScale", "fit_scale"]
 
 Floats = NDArray[np.float64]
 
-FEWEST = 3  # whole rows from which a scale is estimated
-_NOTHING = 0.05  # a row of which no more was told is in none of the clusters
+# Where no other source is named: by the bars of benchmarks/people.py.
+FEWEST = 3  # complete rows from which a scale is estimated: one more than it has parameters
+_NOTHING = 0.05  # of a row, as in `evidence.NOTHING`
 _END = 1e-9  # nearer than this to 0 or 1 an answer may be cut off there
 _SMALL = 0.01  # row sums wrong by less are not worth a correction
 _PILE = 0.02  # answers as near as that to the end of a scale are at it
@@ -43,12 +44,12 @@ _ROWS = 100  # rows by which a power is estimated
 # Where answers are noisy a power explains sums by chance: with 5 the errors of rows from Dirichlet
 # distributions, .25 + .5 u and noise of .03, are a tenth smaller for ten clusters than with 1.
 _ODD_POWER = 5
-_PRIOR = 0.1  # standard deviation of people's offsets, before anything is known of them
+_PRIOR = 0.1  # prior standard deviation of people's offsets
 _FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
 # Items whose ends are looked at. Later ones are mostly between the clusters, and their ends look
 # thin: of 100 answers .25 + .5 u none of six runs on breast cancer's clusters, of 40 half are seen.
 _EARLY = 40
-_NATS = 4.0  # log-likelihood by which a compressed scale must be the better one
+_NATS = 4.0  # of log-likelihood, for one parameter more: a likelihood ratio test at .5 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import default_float_errors
-from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
+from askmeans.exceptions import AskmeansError, MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice, advice_in, without_advice
 from askmeans.policy.annotators import drift_notes
@@ -131,6 +131,11 @@ class StratifiedPolicy:
         return "precision" if precise else self._ended() or "items"
 
     @property
+    def failure(self) -> AskmeansError | None:
+        """The error that ends a run: similarities may contradict the number of clusters."""
+        return None
+
+    @property
     @default_float_errors()
     def batch_size(self) -> int:
         """Questions to the next milestone, or to the last item that is wanted."""
@@ -208,8 +213,11 @@ class StratifiedPolicy:
         missing = np.flatnonzero(~belief.observed[: self.k] & (self.k > 1))
         if len(missing):
             warn(
-                f"No item that was asked about belongs to cluster {', '.join(map(str, missing))}, "
-                "so whatever is in it is a guess. Ask more (a larger budget).",
+                MissingClusterWarning(
+                    "No item that was asked about belongs to {clusters}, so whatever is in it is a "
+                    "guess. Ask more (a larger budget).",
+                    tuple(missing.tolist()),
+                ),
                 MissingClusterWarning,
                 notes,
             )
@@ -391,7 +399,7 @@ class StratifiedPolicy:
             | belief.advisers.to_dict(),
             models=weights,
             sharpness=1.0 if belief.stack is None else belief.stack.sharpness,
-            strata=belief.n_answered,
+            n_queried_items=belief.n_answered,
             unassigned=float(belief.unassigned.sum() / max(belief.n_answered, 1)),
             suggested_clusters=belief.suggested_clusters,
             noise=noise if noise > 0.0 else None,

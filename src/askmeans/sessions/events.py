@@ -9,22 +9,69 @@ Rules of this file:
 
 import json
 import math
+import platform
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
 
-from askmeans.sessions.clients import current_client
+from askmeans._util.text import is_clean
+from askmeans.exceptions import ParameterError
 from askmeans.sessions.stored import check, is_number, is_whole
 
 __all__ = ["CHANGES", "GROUP_CHANGES", "KINDS", "KNOWN", "AddGroup", "AddRows", "Adjudicate",
            "Advice", "Answer", "Describe", "Event", "Gold", "Imported", "Invite", "Merge", "Pause",
            "Pin", "Pseudonym", "RemoveGroup", "Rename", "Repeat", "Reply", "Resume", "Revoke",
            "SetBudget", "SetOption", "Skip", "Undo", "UndoGroupChange", "Unsure", "Value",
-           "WantOpinions", "as_dict", "from_row", "to_row"]  # fmt: skip
+           "WantOpinions", "as_dict", "current_client", "from_client", "from_row",
+           "to_row"]  # fmt: skip
 
 Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
+_LONGEST_CLIENT = 200  # characters
+_client: ContextVar[str | None] = ContextVar("askmeans_client", default=None)
 _SLACK = 1e-3  # by which shares may exceed 1 together
+
+
+def current_client() -> str:
+    """What is written down with an event: as `from_client` says, else a program on this machine."""
+    return (_client.get() or f"python on {platform.node()}")[:_LONGEST_CLIENT]
+
+
+@contextmanager
+def from_client(name: str) -> Iterator[None]:
+    """Let what is done inside, in this thread or task, be done from a client of this name.
+
+    Parameters
+    ----------
+    name : str
+        What the log shall say of it, at most 200 characters: "import of May", "robot 3".
+
+    Yields
+    ------
+    None
+        While it holds.
+
+    Examples
+    --------
+    >>> from askmeans import sessions
+    >>> session = sessions.open("fruit.db")
+    >>> with sessions.from_client("robot 3"):
+    ...     receipt = session.tell(session.ask()[0].id, 0.5)
+    >>> session.history.audit()[0].client
+    'robot 3'
+    """
+    if not isinstance(name, str) or not name or not is_clean(name):
+        raise ParameterError(
+            "The 'name' parameter of sessions.from_client must be a text without control "
+            f"characters. Got {name!r:.60} instead."
+        )
+    before = _client.set(name)
+    try:
+        yield
+    finally:
+        _client.reset(before)
 
 
 class _Codec(NamedTuple):

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from askmeans.budgets import Forecast, forecast
-from askmeans.exceptions import AskmeansError
-from askmeans.results import Clustering, strongest_clusters, with_names
+from askmeans.exceptions import AskmeansError, AskmeansWarning
+from askmeans.results import Clustering, strongest_clusters
 from askmeans.sessions.display import RESERVED, unique_names
 from askmeans.sessions.events import Answer, Unsure
 from askmeans.sessions.log import State
@@ -382,9 +382,9 @@ def _even_rows(k: int, X: NDArray[np.floating]) -> Floats:
     return np.full((len(X), k), 1.0 / k)
 
 
-def _notes(notes: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+def _notes(notes: Sequence[AskmeansWarning], names: Sequence[str]) -> tuple[str, ...]:
     """Each note once, with the clusters called by their names."""
-    return tuple(dict.fromkeys(with_names(note, names) for note in notes))
+    return tuple(dict.fromkeys(note.with_names(names) for note in notes))
 
 
 def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:

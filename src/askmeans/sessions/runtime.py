@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from askmeans._util.background import background_pool
-from askmeans.exceptions import QueryError, StoreMovedError
+from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
 from askmeans.policy.advisers import without_advice
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
@@ -75,7 +75,7 @@ class ComputedResult:
     answers: Answers
     policy: StratifiedPolicy
     settings: Settings
-    notes: tuple[str, ...]
+    notes: tuple[AskmeansWarning, ...]
     has_evidence: bool  # whether an answer places an item
 
 
@@ -119,7 +119,7 @@ class Runtime:
         self._policy: StratifiedPolicy | None = None
         self._made_with: tuple[Config, int] | None = None
         self._taught: Answers | None = None
-        self._notes: list[tuple[int, str]] = []  # with the round that they are of
+        self._notes: list[tuple[int, AskmeansWarning]] = []  # with the round that they are of
         self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
         self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
         self._unsettled: set[int] = set()  # questions, as far as events were looked at
@@ -433,7 +433,7 @@ class Runtime:
             return last
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> list[AskmeansWarning]:
         """Warnings of the policy that still hold."""
         return [note for _, note in self._notes]
 

@@ -1,6 +1,6 @@
 """Warnings of ours as notes: a session computes many times over the same answers.
 
-As warnings they would be many; and one that somebody turned into an error would end it.
+As warnings they would repeat; and one that a filter turns into an error would end it.
 """
 
 import threading
@@ -24,13 +24,13 @@ class _Collector:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._notes: dict[int, list[list[str]]] = {}  # by thread, the innermost list at the end
+        self._notes: dict[int, list[list[AskmeansWarning]]] = {}  # by thread, innermost last
         self._before: warnings.catch_warnings[Any] | None = None
         self._show: Callable[..., Any] = warnings.showwarning
 
-    def begin(self) -> list[str]:
+    def begin(self) -> list[AskmeansWarning]:
         """Collect what this thread warns of from now on."""
-        notes: list[str] = []
+        notes: list[AskmeansWarning] = []
         with self._lock:
             if not self._notes:
                 self._before = warnings.catch_warnings()
@@ -57,9 +57,9 @@ class _Collector:
     ) -> None:
         """A warning: kept if it is ours and wanted, else shown as ever."""
         mine = self._notes.get(threading.get_ident())
-        if mine and issubclass(category, AskmeansWarning):
-            if str(message) not in mine[-1]:
-                mine[-1].append(str(message))
+        if mine and isinstance(message, AskmeansWarning):
+            if str(message) not in map(str, mine[-1]):
+                mine[-1].append(message)
         else:
             self._show(message, category, *rest, **named)
 
@@ -67,7 +67,7 @@ class _Collector:
 _COLLECTOR = _Collector()
 
 
-def collect_warnings(work: Callable[[], T]) -> tuple[T, list[str]]:
+def collect_warnings(work: Callable[[], T]) -> tuple[T, list[AskmeansWarning]]:
     """What the work returns, and the warnings of ours it gave."""
     notes = _COLLECTOR.begin()
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
-from askmeans.tables.columns import Column
+from askmeans.tables.columns import Column, listed_columns
 from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number, Scaling
 from askmeans.tables.formats import Notation
 from askmeans.tables.texts import Text
@@ -68,6 +68,9 @@ class Recipe:
         used = ", ".join(encoder.column for encoder in self.encoders[:_SHOWN])
         more = ", ..." * (len(self.encoders) > _SHOWN)
         return f"Recipe({len(self.columns)} columns, features of {used}{more})"
+
+    def __str__(self) -> str:
+        return listed_columns(self.columns)
 
     @property
     def feature_names(self) -> list[str]:

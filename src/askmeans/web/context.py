@@ -41,7 +41,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
-# Quick hands answer three questions a second; a program on the same machine forty.
+# Quick hands answer three questions a second, a program on the same machine forty: more than
+# twice that, and ten seconds of it at once.
 _PERSON_RATE, _PERSON_BURST = 100.0, 1000.0
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
 _DEEPEST = 6  # of HTML's headings

@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askmeans.sessions.clients import from_client
+from askmeans.sessions.events import from_client
 
 __all__ = ["RequestLog", "log_as_json"]
 

@@ -12,6 +12,7 @@ Rules of this file:
 import hashlib
 import re
 from contextlib import ExitStack
+from enum import Enum
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Request
@@ -26,18 +27,19 @@ from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import rate_limit_key
 
-__all__ = ["SignIn", "add_signin", "cookie_of", "refuse_ended"]
+__all__ = ["SignIn", "add_signin", "refuse_ended", "signin_cookie_name"]
 
-OPEN = frozenset({"/signin", "/healthz"})
-ANNOTATORS = frozenset({
+PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
+ANNOTATOR_PATHS = frozenset({
     "/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
     "/history", "/help", "/signout", "/api/openapi.json", "/api/status", "/api/ask",
     "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
-RESULTS = frozenset({"/results", "/results/part", "/find", "/api/result"})  # if the owner allows it
-_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
-_DAYS = 400  # the most that browsers keep a cookie; the token may end before
-_WRONG = "This link or token is not valid any more, or never was. Ask for a new one."
+# Also for annotators if the owner shows them the results.
+RESULT_PATHS = frozenset({"/results", "/results/part", "/find", "/api/result"})
+_TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
+_COOKIE_DAYS = 400  # the most that browsers keep a cookie; the token may end before
+_INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."
 _SIGNED_OUT = (
     "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
     "Open your link again, or ask for a new one."
@@ -45,8 +47,19 @@ _SIGNED_OUT = (
 _NO_TOKEN = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
 
 
-def cookie_of(session: Session) -> str:
-    """The name of the cookie: two sessions on one machine, at two ports, share all cookies."""
+class _Failure(Enum):
+    """Why a request has no sender."""
+
+    UNKNOWN = "no token, or a wrong one"
+    RATE_LIMITED = "the client tried too many wrong tokens"
+
+
+def signin_cookie_name(session: Session) -> str:
+    """The name of a session's sign-in cookie.
+
+    Browsers send cookies to every port of a host, so each session served there needs a name of its
+    own; sessions of one name differ by their data or their seed.
+    """
     identity = (session.name, session.fingerprint, session.config.seed)
     return f"askmeans_signin_{hashlib.sha256(repr(identity).encode()).hexdigest()[:12]}"
 
@@ -57,105 +70,115 @@ class SignIn:
     def __init__(self, app: ASGIApp, context: AppContext) -> None:
         self._app = app
         self._context = context
-        self._cookie = cookie_of(context.session)
+        self._cookie = signin_cookie_name(context.session)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request with the person who sent it, or refuse it."""
         path = scope.get("path", "")
-        if scope["type"] != "http" or path in OPEN or path.startswith("/static/"):
+        if scope["type"] != "http" or path in PUBLIC_PATHS or path.startswith("/static/"):
             await self._app(scope, receive, send)
             return
         request = Request(scope)
+        person: Person | None = None
+        response: Response | None = None
         try:
-            refusal = await self._refusal(request)
+            sender = await self._authenticate(request)
+            if isinstance(sender, Person):
+                person = request.state.person = sender
+                response = await self._authorize(request, person)
+            else:
+                response = sender
         except AskmeansError as error:  # the database cannot be reached
-            refusal = self._context.failure(request, error)
+            response = self._context.failure(request, error)
         session = self._context.session
         with ExitStack() as stack:
-            stack.enter_context(session.reading_once())
-            person = getattr(request.state, "person", None)
+            stack.enter_context(session.reading_once())  # a request sees one state of the log
             if person is not None:
                 stack.enter_context(session.people.acting_as(person))
-            await (refusal or self._app)(scope, receive, send)
+            await (response or self._app)(scope, receive, send)
 
-    async def _refusal(self, request: Request) -> Response | None:
-        """Why a request goes no further, or where it is redirected."""
+    async def _authenticate(self, request: Request) -> Person | Response:
+        """The person who sent a request; else a redirect (a token in the address) or a refusal."""
         token = None if is_api(request) else request.query_params.get("token")
         if token is not None and request.method in ("GET", "HEAD"):
-            return await self._come_in(request, token)
-        person = await self._person(request)
-        if person is None:
-            return _refuse_unknown(request)
-        if not self._context.requests_of_people.allows(person.name):
+            return await self._sign_in_by_link(request, token)
+        sender = await self._sender(request)
+        if isinstance(sender, _Failure):
+            return _refuse_sender(request, sender)
+        if not self._context.requests_of_people.allows(sender.name):
             response = _refuse(request, 429, "Too many requests. Try again in a moment.")
             response.headers["retry-after"] = "1"
             return response
-        request.state.person = person
-        if person.role != "owner" and not await run_in_threadpool(self._may, request):
-            text = "This is for owners of the session. Ask one of them."
-            return await run_in_threadpool(self._context.refusal, request, 403, text)
-        return None
+        return sender
 
-    async def _person(self, request: Request) -> Person | None:
-        """Who sent a request, by a header or a cookie."""
+    async def _authorize(self, request: Request, person: Person) -> Response | None:
+        """A refusal where an annotator asks for what is for owners."""
+        if person.role == "owner" or await run_in_threadpool(self._is_for_annotators, request):
+            return None
+        text = "This is for owners of the session. Ask one of them."
+        return await run_in_threadpool(self._context.refusal, request, 403, text)
+
+    async def _sender(self, request: Request) -> Person | _Failure:
+        """Who sent a request, by a header or a cookie; notes which of them in `by_header`."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         request.state.by_header = scheme.lower() == "bearer"
         if not request.state.by_header:
             token = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
-        return await self._person_of(request, token.strip()) if token else None
+        return await self._look_up(request, token.strip()) if token else _Failure.UNKNOWN
 
-    async def _person_of(self, request: Request, token: str) -> Person | None:
-        """Whose token it is; a client that tries many wrong ones must wait."""
-        person = await run_in_threadpool(self._context.session.people.person_of, token)
-        if person is None and not self._context.failed_signins.allows(_client(request)):
-            request.state.too_many = True
-        return person
+    async def _look_up(self, request: Request, token: str) -> Person | _Failure:
+        """Whose token it is; wrong tokens are counted for the client."""
+        return await run_in_threadpool(_person_of, self._context, request, token)
 
-    async def _come_in(self, request: Request, token: str) -> Response:
+    async def _sign_in_by_link(self, request: Request, token: str) -> Response:
         """Take the token of a link, and lead to the same address without it."""
-        person = await self._person_of(request, token)
-        if person is None and await self._person(request) is None:
-            return _refuse_unknown(request, is_wrong=True)
+        owner = await self._look_up(request, token)
+        if isinstance(owner, _Failure):
+            sender = await self._sender(request)
+            if isinstance(sender, _Failure):
+                limited = _Failure.RATE_LIMITED in (owner, sender)
+                failure = _Failure.RATE_LIMITED if limited else _Failure.UNKNOWN
+                return _refuse_sender(request, failure, by_link=True)
         rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         path = quote(request.scope["path"])
         path = f"/{path.lstrip('/')}"  # never to //another.example
-        if path == "/" and not rest and person is not None:
-            path = await run_in_threadpool(_first_page, self._context.session, person)
+        if path == "/" and not rest and isinstance(owner, Person):
+            path = await run_in_threadpool(_start_path, self._context.session, owner)
         response = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
-        if person is not None:
+        if isinstance(owner, Person):
             _set_token(request, response, self._cookie, token)
         response.headers["referrer-policy"] = "no-referrer"
         return response
 
-    def _may(self, request: Request) -> bool:
+    def _is_for_annotators(self, request: Request) -> bool:
         """Whether an annotator may go there."""
         path = str(request.scope["path"])  # as it is routed; `url` depends on the header Host, too
-        if path in ANNOTATORS or path.startswith(("/image/", "/api/items/")):
+        if path in ANNOTATOR_PATHS or path.startswith(("/image/", "/api/items/")):
             return True
-        if path in RESULTS or path.startswith("/items/"):
+        if path in RESULT_PATHS or path.startswith("/items/"):
             return self._context.sees_results(request)
         return False
 
 
 def add_signin(router: APIRouter, context: AppContext) -> None:
     """The page that says how to come in, and signing out."""
-    cookie, people = cookie_of(context.session), context.session.people
+    cookie = signin_cookie_name(context.session)
 
     @router.get("/signin")
-    def signin(request: Request, wrong: bool = False) -> Response:
-        return _page(context, request, _WRONG if wrong else "")
+    def show_signin_page(request: Request, wrong: bool = False) -> Response:
+        return _signin_page(context, request, _INVALID_TOKEN if wrong else "")
 
     @router.post("/signin")
-    def sign_in(request: Request, form: SentForm) -> Response:
+    def submit_signin(request: Request, form: SentForm) -> Response:
         """A link or its token, pasted."""
         text = form.text("link")
-        link = _LINK.search(text)
+        link = _TOKEN_IN_LINK.search(text)
         token = text if link is None else link[1]
-        person = people.person_of(token)
-        if person is None:
-            allowed = context.failed_signins.allows(_client(request))
-            return _page(context, request, _WRONG, 401 if allowed else 429)
-        response = RedirectResponse(_first_page(context.session, person), 303)
+        person = _person_of(context, request, token)
+        if isinstance(person, _Failure):
+            status = 429 if person is _Failure.RATE_LIMITED else 401
+            return _signin_page(context, request, _INVALID_TOKEN, status)
+        response = RedirectResponse(_start_path(context.session, person), 303)
         _set_token(request, response, cookie, token)
         return response
 
@@ -171,35 +194,46 @@ def refuse_ended(context: AppContext, request: Request, text: str) -> Response:
     """A refusal where the invitation ended during the request."""
     if is_api(request) or is_script(request):
         return _refuse(request, 401, text)
-    return _page(context, request, text, 401)
+    return _signin_page(context, request, text, 401)
 
 
-def _first_page(session: Session, person: Person) -> str:
-    """Where a person goes who comes in: first to the welcome, if they have not answered yet."""
+def _person_of(context: AppContext, request: Request, token: str) -> Person | _Failure:
+    """Whose token it is; a client that tries many wrong ones must wait."""
+    person = context.session.people.person_of(token)
+    if person is not None:
+        return person
+    client = rate_limit_key(request.client.host if request.client else "")
+    return _Failure.UNKNOWN if context.failed_signins.allows(client) else _Failure.RATE_LIMITED
+
+
+def _start_path(session: Session, person: Person) -> str:
+    """The page after signing in: the welcome for those who have not answered yet."""
     return "/" if session.history.answers(annotator=person.name) else "/welcome"
 
 
-def _page(context: AppContext, request: Request, trouble: str, status: int = 200) -> Response:
-    """How to come in."""
-    return context.page(request, "signin.html", status_code=status, trouble=trouble)
+def _signin_page(
+    context: AppContext, request: Request, error_message: str, status: int = 200
+) -> Response:
+    """The page that says how to sign in."""
+    return context.page(request, "signin.html", status_code=status, error_message=error_message)
 
 
 def _set_token(request: Request, response: Response, cookie: str, token: str) -> None:
     """Keep a token in the browser, where scripts do not see it."""
-    seconds = _DAYS * 24 * 3600
+    seconds = _COOKIE_DAYS * 24 * 3600
     header = set_cookie(cookie, token, secure=request.state.secure, seconds=seconds)
     response.headers.append("set-cookie", header)
 
 
-def _refuse_unknown(request: Request, *, is_wrong: bool = False) -> Response:
+def _refuse_sender(request: Request, failure: _Failure, *, by_link: bool = False) -> Response:
     """A refusal without a valid token: 401 to programs and scripts, a page to people."""
-    if getattr(request.state, "too_many", False):
+    if failure is _Failure.RATE_LIMITED:
         return _refuse(request, 429, "Too many wrong tokens. Try again in a minute.")
     if is_api(request) or is_script(request):
         response = _refuse(request, 401, _NO_TOKEN if is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
         return response
-    return RedirectResponse("/signin?wrong=1" if is_wrong else "/signin", 303)
+    return RedirectResponse("/signin?wrong=1" if by_link else "/signin", 303)
 
 
 def _refuse(request: Request, status: int, text: str) -> Response:
@@ -207,8 +241,3 @@ def _refuse(request: Request, status: int, text: str) -> Response:
     if is_api(request):
         return JSONResponse({"detail": text}, status)
     return PlainTextResponse(text, status)
-
-
-def _client(request: Request) -> str:
-    """The client of a request, as limits count it."""
-    return rate_limit_key(request.client.host if request.client else "")

@@ -1,4 +1,4 @@
-"""Passes over data elsewhere: on disk, in Dask, in arrays of other libraries, on a GPU.
+"""Engines for data that is no numpy array in memory: on disk, Dask, other array libraries, a GPU.
 
 Engines that compute distances as matrix products, |x|^2 - 2 <x, c> + |c|^2, lose about 1e-7 |x|^2
 in single precision: too much for clusters that are small, or near to each other, beside their
@@ -15,8 +15,9 @@ Floats = NDArray[np.float64]
 # In few dimensions many centres are close to each other: up to this number of features, distances
 # are computed from differences.
 FEW_FEATURES = 32
-# Of the squared norms: below, sums lose more than 1e-5 in float32; memberships in two groups that
-# are near to each other as much for a part of the items only.
+# Products lose about 1e-7 |c|^2 of a squared distance. Where the mean squared distance is below
+# 1e-2 |c|^2, sums over all items lose more than 1e-5. Two centres nearer than 1e-3 |c|^2 lose ten
+# times as much, for a part of the items only.
 _SMALL, _CLOSE = 1e-2, 1e-3
 _EQUAL = 1e-12  # centres that coincide: memberships in them are even, whatever is lost
 

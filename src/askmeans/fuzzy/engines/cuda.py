@@ -34,6 +34,7 @@ SENT_NUMBERS = 1 << 26  # in a block that is sent to the GPU: 256 MiB of float32
 _COPY_THREADS = 8  # of the host: one is slower than the transfer
 _ADDED = 256  # tiles of rows that a thread adds up in float32, before sums continue in float64
 _SMALLEST = 30.0  # decimal exponent below which sums in float32 vanish
+_NULL = np.intp(0)  # a NULL pointer, for an argument that a kernel does not read
 _CROWDED = 16  # clusters per feature from which on passes are not fused (see FEW_FEATURES)
 
 
@@ -68,11 +69,11 @@ def accumulate(
     # u ** fuzzifier of an even row must not underflow
     double = X.dtype == np.float64 or fuzzifier * math.log10(k) > _SMALLEST
     differences = k > _CROWDED * d and d <= FEW_FEATURES  # these lose nothing
-    exact = double or tensor_float or differences
-    if not exact and centers_are_close(centers):
-        exact = double = True
+    is_checked = double or tensor_float or differences  # or needs no check of its precision
+    if not is_checked and centers_are_close(centers):
+        is_checked = double = True
     sums = _sums(X, weights, centers, frame, fuzzifier, products, double)
-    if not exact and clusters_are_small(centers, sums[1], sums[2]):
+    if not is_checked and clusters_are_small(centers, sums[1], sums[2]):
         return _sums(X, weights, centers, frame, fuzzifier, products, double=True)
     return sums
 
@@ -90,17 +91,18 @@ def _sums(
     cupy = _cupy()
     shift, scale = frame
     k, d = centers.shape
-    exact = shift if double else shift.astype(np.float32).astype(np.float64)
-    away = (exact - shift) * scale  # the origin on the GPU is rounded to the rows' float type
+    rounded_shift = shift if double else shift.astype(np.float32).astype(np.float64)
+    # The origin on the GPU is rounded to the rows' float type.
+    shift_error = (rounded_shift - shift) * scale
     moments, totals, objective = np.zeros((k, d)), np.zeros(k), 0.0
     with X.device:
-        for rows, part in _in_order(X, weights, double=double):
+        for rows, part in _contiguous_blocks(X, weights, double=double):
             plan = None if double else _plan(rows.device.id, d, k)
             step = _products if plan is None else _fused
-            rounded = (centers - away).astype(rows.dtype)
+            rounded = (centers - shift_error).astype(rows.dtype)
             norms = np.square(rounded, dtype=np.float64).sum(axis=1)
             small = cupy.asarray(  # one copy for all three
-                np.concatenate([rounded.ravel(), exact, norms]).astype(rows.dtype)
+                np.concatenate([rounded.ravel(), rounded_shift, norms]).astype(rows.dtype)
             )
             options = _Options(
                 plan=plan,
@@ -111,7 +113,7 @@ def _sums(
                 products=products,
             )
             sums = step(rows, part, small[: k * d].reshape(k, d), options)
-            moments += sums[:, :d] + away * sums[:, d, None]
+            moments += sums[:, :d] + shift_error * sums[:, d, None]
             totals += sums[:, d]
             objective += sums[0, d + 1]
     return moments, totals, objective
@@ -121,7 +123,7 @@ def _sums(
 class _Plan:
     """The partition of a fused pass: tiles of 16 clusters and 8 features, rows, warps and blocks.
 
-    `blocks` run on a processor at a time, `most` on the GPU.
+    `clusters` and `features` count tiles; `blocks` run on a processor at a time, `most` on the GPU.
     """
 
     name: str
@@ -250,7 +252,10 @@ def _compiled(device: int, plan: _Plan, flags: tuple[tuple[str, int], ...]) -> t
 
 
 def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -> Floats:
-    """Sums of all rows, each read once: k rows of moments, total and (first row) objective."""
+    """Sums of all rows, each read once: k rows of moments and total, and the objective.
+
+    The result is k x (d + 2); the objective is at [0, d + 1].
+    """
     cupy, plan = _cupy(), options.plan
     assert plan is not None
     n, d = X.shape
@@ -276,7 +281,7 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
         options.norms,
         options.shift,
         np.float32(options.scale),
-        weights if weights is not None else np.intp(0),
+        weights if weights is not None else _NULL,
         np.float32(options.power),
         parts,
     )
@@ -318,9 +323,9 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
         center(grid, (256,), (rows, *shape, options.shift, real(options.scale), inner, norms))
         if not differences:
             cupy.matmul(inner[:m], factor.T, out=shares[:m])
-        weight = np.intp(0) if weights is None else weights[start : start + most]
+        weight = _NULL if weights is None else weights[start : start + most]
         arguments = (shares, np.int64(m), np.int32(k), norms, weight, real(options.power), parts)
-        near = (centers if differences else np.intp(0), inner, np.int32(d), np.int32(width))
+        near = (centers if differences else _NULL, inner, np.int32(d), np.int32(width))
         weigh(grid, (256,), arguments + near)
         sums += shares[:m].T @ inner[:m]
         objective += parts[:m].sum(dtype=np.float64)
@@ -330,7 +335,7 @@ def _products(X: Array, weights: Array | None, centers: Array, options: _Options
     return result
 
 
-def _in_order(
+def _contiguous_blocks(
     X: Array, weights: Array | None, *, double: bool
 ) -> Iterator[tuple[Array, Array | None]]:
     """Contiguous rows in float32 or float64: all at once if they are so already."""

@@ -1,10 +1,12 @@
 """Dask arrays and data frames as an engine: the only file that imports Dask.
 
 Rules of this file:
-- Functions are sent by name, items never: a task returns the sums of its block.
+- Functions are sent by name (a pickled kernel has 20 kB per task), items never: a task returns
+  the sums of its block.
 - One task per block and pass. Dask recomputes the blocks of a lost worker.
 - Blocks stay where they are. If workers have unequal numbers of them, all wait for the slowest:
-  some of its blocks are copied to others, once, before the third pass.
+  some of its blocks are copied to others, once, before the third pass. (`Client.rebalance` balances
+  bytes, not rows per thread, and moves blocks instead of copying them.)
 - Work runs on the current client's cluster, or on Dask's threads without one.
 """
 
@@ -31,11 +33,11 @@ Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 
 _WORKERS = max(2, os.cpu_count() or 1)  # processes on this machine, one thread each
-_LIBRARIES = 2**29  # bytes of a worker without any data
+_WORKER_BASE_BYTES = 2**29  # memory of a worker without data: Python and its libraries
 _RETRIES = 3  # of a task that fails; Dask handles lost workers itself
-_EVEN_OUT_AT = 3  # the pass before which blocks are copied: scores and predictions take fewer
-_WORTH = 0.9  # a copy must reduce the time of a pass to this share, or less
-_FULL = 0.6  # share of memory in use at which a worker gets no copies; Dask begins to spill there
+_REBALANCE_AT = 3  # the pass before which blocks are copied: scores and predictions take fewer
+_MAX_RELATIVE_TIME = 0.9  # of a pass after a copy, beside the time before it
+_MEMORY_TARGET = 0.6  # share in use above which a worker gets no copies: Dask begins to spill
 
 
 def as_dask_array(X: Any) -> tuple[da.Array, list[str] | None]:
@@ -73,7 +75,7 @@ class DaskEngine:
 
     def prepared(self, prepare: Callable[[Items], Items]) -> "DaskEngine":
         """The same rows, with this function applied to each block."""
-        X = self.X.map_blocks(_prepared, prepare, dtype=self.dtype, meta=self.X._meta)
+        X = self.X.map_blocks(_prepare_block, prepare, dtype=self.dtype, meta=self.X._meta)
         return DaskEngine(X, names=self.names)
 
     def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
@@ -124,15 +126,15 @@ class DaskEngine:
     ) -> list[Part]:
         """One task for every block."""
         self._passes += 1
-        if self._passes == _EVEN_OUT_AT and (client := _client()) is not None:
-            self._even_out(client)
+        if self._passes == _REBALANCE_AT and (client := _client()) is not None:
+            self._rebalance(client)
         blocks = zip(self.block_futures, self._weights, numbers, strict=True)
         name, call = _name(function), dask.delayed(_call, pure=False)
         return self._compute(
             [call(name, block, weights, (*number, *shared)) for block, weights, number in blocks]
         )
 
-    def _even_out(self, client: Any) -> None:
+    def _rebalance(self, client: Any) -> None:
         """Copy blocks to workers with few of them, if all are in the workers' memory."""
         from distributed import futures_of
 
@@ -141,7 +143,7 @@ class DaskEngine:
         if any(block is None or block.status != "finished" for block in blocks):
             return
         holders, threads = client.who_has(blocks), client.nthreads()
-        room = client.run(_room, on_error="ignore")
+        room = client.run(_free_memory, on_error="ignore")
         where = [next(iter(holders.get(block.key, ())), "") for block in blocks]
         if not set(where) <= set(threads) <= set(room):  # a worker joined or left
             return
@@ -180,7 +182,8 @@ def moves(where: list[str], sizes: list[int], threads: dict[str, int]) -> Iterat
         smaller = [
             t
             for t, name in enumerate(where)
-            if name == most and loads[least] + sizes[t] / threads[least] < _WORTH * loads[most]
+            if name == most
+            and loads[least] + sizes[t] / threads[least] < _MAX_RELATIVE_TIME * loads[most]
         ]
         if not smaller:
             return
@@ -191,10 +194,10 @@ def moves(where: list[str], sizes: list[int], threads: dict[str, int]) -> Iterat
         yield t, least
 
 
-def _room(dask_worker: Any) -> float:
+def _free_memory(dask_worker: Any) -> float:
     """The free memory of a worker in bytes."""
     limit = dask_worker.memory_manager.memory_limit
-    return _FULL * limit - dask_worker.monitor.get_process_memory() if limit else np.inf
+    return _MEMORY_TARGET * limit - dask_worker.monitor.get_process_memory() if limit else np.inf
 
 
 def _same(items: Items) -> Items:
@@ -202,7 +205,7 @@ def _same(items: Items) -> Items:
     return items
 
 
-def _prepared(items: Items, prepare: Callable[[Items], Items]) -> Items:
+def _prepare_block(items: Items, prepare: Callable[[Items], Items]) -> Items:
     """The function of a block; an empty block stays."""
     return prepare(np.asarray(items)) if len(items) else items
 
@@ -245,7 +248,7 @@ def connected(address: str | None, *, memory: int | None = None) -> Iterator[Any
                 f"as tcp://host:8786. Got {address!r} instead: {error}."
             ) from error
     else:
-        limit = "auto" if memory is None else memory // _WORKERS + _LIBRARIES
+        limit = "auto" if memory is None else memory // _WORKERS + _WORKER_BASE_BYTES
         client = Client(
             n_workers=_WORKERS, threads_per_worker=1, processes=True, memory_limit=limit,
             dashboard_address=None,
@@ -290,16 +293,16 @@ class DaskTable:
     def write(self, function: Callable[..., Any], path: Path, done: Callable[[int], None]) -> None:
         """Let workers write function(rows, number of the first) of all parts to a folder."""
         pairs = zip(self.frame.to_delayed(), self.starts, strict=False)
-        made = [dask.delayed(_written)(function, part, start, str(path), t)
-                for t, (part, start) in enumerate(pairs)]  # fmt: skip
+        tasks = [dask.delayed(_write_part)(function, part, start, str(path), t)
+                 for t, (part, start) in enumerate(pairs)]  # fmt: skip
         path.mkdir(parents=True, exist_ok=True)
         client = _client()
         if client is None:
-            sizes: Iterator[int] = iter(dask.compute(*made))
+            sizes: Iterator[int] = iter(dask.compute(*tasks))
         else:
             from distributed import as_completed
 
-            futures = client.compute(made, retries=_RETRIES)
+            futures = client.compute(tasks, retries=_RETRIES)
             sizes = (size for _, size in as_completed(futures, with_results=True))
         for size in sizes:
             done(size)
@@ -310,7 +313,9 @@ def _rows_of(frame: Any, rows: NDArray[np.intp]) -> Any:
     return frame.iloc[rows]
 
 
-def _written(function: Callable[..., Any], frame: Any, start: int, folder: str, number: int) -> int:
+def _write_part(
+    function: Callable[..., Any], frame: Any, start: int, folder: str, number: int
+) -> int:
     """Write the function of a part to its own file, which appears when it is complete."""
     path = Path(folder) / f"part-{number:05d}.parquet"
     hidden = path.with_name(f".{path.name}.part")

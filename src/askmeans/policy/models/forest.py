@@ -36,7 +36,7 @@ class Forest:
 
 
 def load() -> None:
-    """Import what trees are made with, which takes a second, before somebody waits for it."""
+    """Import scikit-learn's trees ahead, which takes a second."""
     from sklearn import tree  # noqa: F401 - it stays loaded
 
 

@@ -93,8 +93,8 @@ def leave_one_out(C: Floats, Y: Floats) -> tuple[Floats, Floats]:
 def _inverse(C: Floats) -> Floats:
     """The inverse of a positive definite matrix.
 
-    scipy lets no other thread of Python go on meanwhile; a large one takes seconds, in which a page
-    that is served could answer nobody.
+    numpy releases the interpreter's lock meanwhile, scipy does not: a large inverse takes seconds,
+    in which the page could not respond.
     """
     inverse: Floats
     if len(C) > _LARGE:
