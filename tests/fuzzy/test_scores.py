@@ -218,15 +218,26 @@ def test_a_link_without_knots_is_the_coordinate_cut_to_the_unit_interval():
 
 
 @given(
-    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20, unique=True),
+    st.lists(
+        st.floats(-1e6, 1e6).filter(lambda knot: knot == 0.0 or abs(knot) > 1e-290),
+        min_size=2, max_size=20, unique=True,
+    ),
     st.lists(st.floats(), max_size=20),
-)
+)  # fmt: skip
 def test_many_coordinates_are_interpolated_like_few(knots, x):
     knots = np.sort(knots)
     values = np.linspace(0.0, 1.0, len(knots))
     x = np.concatenate([x, knots, knots[:-1] + np.diff(knots) / 3.0])
     with np.errstate(all="ignore"):
         assert_allclose(interpolate(x, knots, values), np.interp(x, knots, values), atol=1e-12)
+
+
+def test_coordinates_next_to_nothing_give_finite_memberships():
+    link = learn_link(np.array([0.0, 5e-324, 2e-313, 0.5]), np.array([0.0, 0.2, 0.4, 1.0]))
+    x = np.repeat(
+        [0.0, 5e-324, 1e-313, 1e-300, 0.25, 1.0], 1000
+    )  # as many as are interpolated by us
+    assert_allclose(link(x)[::1000], [0.2, 0.2, 0.2, 0.2, 0.6, 1.0])
 
 
 def test_answers_in_order_stand_as_given():

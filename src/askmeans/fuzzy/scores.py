@@ -27,7 +27,8 @@ Order = Literal["distance", "relative"]
 
 _LOWEST, _HIGHEST = 1.02, 20.0  # range of the fitted fuzzifier: nearly hard to nearly even
 _MANY = 1 << 12  # coordinates from which on `interpolate` is quicker than numpy.interp
-_CELLS = 1024
+_CELLS = 1024  # of the table in `interpolate`: more than knots, and few enough for the cache
+_ZERO = 1e-290  # smaller coordinates count as 0: between them slopes would overflow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +111,8 @@ def learn_link(coordinates: Floats, answers: Floats) -> Link:
     Answers at one coordinate are averaged first; unknown ones (NaN) are left out.
     """
     known = ~np.isnan(answers)
-    knots, where, counts = np.unique(coordinates[known], return_inverse=True, return_counts=True)
+    at = np.where(np.abs(coordinates[known]) < _ZERO, 0.0, coordinates[known])
+    knots, where, counts = np.unique(at, return_inverse=True, return_counts=True)
     means = np.bincount(where, weights=answers[known], minlength=len(knots)) / np.maximum(counts, 1)
     if len(knots) > 1:
         means = isotonic_regression(means, weights=counts.astype(np.float64)).x
