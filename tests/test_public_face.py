@@ -121,3 +121,32 @@ else:
     raise SystemExit("no error")
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+OTHERS = {"_exit", "_handle_custom_msg", "_is_owned", "_max_overflow", "_repr_html_", "_timeout"}
+
+
+def private_names(path):
+    """Private names of the package that a test touches: imported, reached by a dot, or patched."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    defined = {node.name for node in ast.walk(tree) if isinstance(node, kinds)} | OTHERS
+    own = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+           and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")]  # fmt: skip
+    defined |= {node.attr for node in own if isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("askmeans"):
+            names = [alias.name for alias in node.names if alias.name != "_util"]
+        elif isinstance(node, ast.Attribute) and node not in own:
+            names = [node.attr]
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
+            texts = [each.value for each in node.args[:2] if isinstance(each, ast.Constant)]
+            names = [str(text).rpartition(".")[2] for text in texts]
+        yield from (n for n in names if n[0] == "_" != n[1:2] and n not in defined)
+
+
+def test_tests_touch_no_private_names_of_the_package():
+    here = Path(__file__).parent
+    touched = {str(p.relative_to(here)): [*private_names(p)] for p in sorted(here.rglob("*.py"))}
+    assert {path: names for path, names in touched.items() if names} == {}

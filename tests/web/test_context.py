@@ -35,8 +35,8 @@ class Arrivals:
     "path", ["/api/result", "/results", in_soak("/items/0"), in_soak("/export/all.json")]
 )
 def test_answers_pass_while_many_wait_for_a_slow_result(database, tools, monkeypatch, path):
-    monkeypatch.setattr(api, "_WAIT", 600.0)
-    monkeypatch.setattr(result_pages, "_WAIT", 600.0)
+    monkeypatch.setattr(api, "RESULT_TIMEOUT", 600.0)
+    monkeypatch.setattr(result_pages, "RESULT_TIMEOUT", 600.0)
     app = create_app(database, settle_seconds=0.0)
     session, go_on = app.state.context.session, threading.Event()
     result = session.result

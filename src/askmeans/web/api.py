@@ -22,7 +22,7 @@ __all__ = ["ResultOut", "make_api"]
 
 Work = Callable[..., Any]
 
-_WAIT = 30.0  # seconds to wait for the newest result
+RESULT_TIMEOUT = 30.0  # seconds to wait for the newest result
 
 
 def _as_integer(value: object) -> object:
@@ -287,7 +287,7 @@ def make_api(context: AppContext) -> APIRouter:
     )
     async def result(request: Request, _: _Person) -> Response:
         """The clustering so far: the newest that is ready."""
-        view = await context.newest_result(_WAIT)
+        view = await context.newest_result(RESULT_TIMEOUT)
         if view is None:
             raise HTTPException(503, "The first result is not ready yet. Ask again in a moment.")
         headers = {"etag": view.tag}

@@ -13,7 +13,7 @@ from askmeans.web.group_views import explain_item
 
 __all__ = ["add_results"]
 
-_WAIT = 5.0  # seconds a page waits for the newest result before it shows the last
+RESULT_TIMEOUT = 5.0  # seconds a page waits for the newest result before it shows the last
 _MATCHES = 50  # items that a search lists
 
 
@@ -24,7 +24,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/results")
     async def results(request: Request, stopped: bool = False) -> Response:
-        view = await context.newest_result(_WAIT)
+        view = await context.newest_result(RESULT_TIMEOUT)
         annotator, is_owner = annotator_of(request), context.is_owner(request)
 
         def page() -> Response:
@@ -59,7 +59,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
     @router.get("/items/{row}")
     async def item(request: Request, row: int) -> Response:
         context.check_row(row)
-        view = await context.newest_result(_WAIT)
+        view = await context.newest_result(RESULT_TIMEOUT)
 
         def page() -> Response:
             annotator = None if context.is_owner(request) else annotator_of(request)

@@ -176,7 +176,7 @@ def test_a_user_who_may_only_read_is_told(postgres_url, main):
 def test_a_server_that_is_out_of_reach_is_told_after_the_patience_ends(tmp_path, monkeypatch):
     from askmeans.sessions.store import versions
 
-    monkeypatch.setattr(versions, "_OPENING", 0.0)
+    monkeypatch.setattr(versions, "OPENING", 0.0)
     with pytest.raises(StoreLostError, match="see that the server runs"):
         sessions.open(f"postgresql://u:secret@/db?host={tmp_path}")
 

@@ -45,7 +45,7 @@ MIGRATIONS: dict[int, Migration] = {}  # by the number of the schema that they l
 SCHEMA = str(max(MIGRATIONS, default=FIRST_SCHEMA))  # what `models` describes
 _ROWS = 500  # that are in memory at once
 _CHUNKS = 4  # these are megabytes
-_OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
+OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
 
 
 def make_backend(url: str | Path, *, make: bool = False) -> Backend:
@@ -114,7 +114,7 @@ def find_version(url: str | Path) -> str | None:
             with backend.translated(), backend.engine.connect() as connection:
                 return _version(connection)
 
-        return retried(find, _OPENING)
+        return retried(find, OPENING)
 
 
 def _find_in_file(path: Path) -> str | None:
