@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from askmeans import Stratified
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.oracles import TableOracle
-from askmeans.policy.advisers import advice_in, audit_order, without_advice
+from askmeans.policy.advisers import Advice, advice_in, audit_order, without_advice
 from askmeans.queries import Answers, GroupQueries, batches_of
 from askmeans.queries.answers import AnswerBatch
 
@@ -274,3 +274,10 @@ def test_none_of_these_is_an_answer_of_a_model_too():
     rows[5] = 0.0
     (model,) = advice_in(Answers([model_says(rows)]), K)
     assert model.shares[5].tolist() == [0.0, 0.0, 0.0, 1.0]
+
+
+def test_a_table_is_advice_where_its_rows_are_not_silent():
+    table = np.array([[0.2, 0.8], [np.nan, np.nan], [0.5, 0.0]])
+    advice = Advice.of_table("forest", np.array([7, 3, 1]), table)
+    assert advice.items.tolist() == [1, 7]
+    assert_allclose(advice.shares, [[0.5, 0.0, 0.5], [0.2, 0.8, 0.0]])

@@ -11,7 +11,6 @@ import pytest
 
 from askmeans.exceptions import DataError
 from askmeans.tables.exchange import (
-    Label,
     LabelledItem,
     argilla_records,
     huggingface_table,
@@ -56,13 +55,13 @@ def test_tasks_of_label_studio_have_the_published_form_and_come_back(tmp_path):
     assert (shown.get("name"), shown.get("value")) == (choice["to_name"], "$text")
     assert second["annotations"] == []
     labels = read_labels(written(tmp_path / "t.json", [first, second]), GROUPS)
-    assert labels == [Label(id="a", shares=ITEMS[0].answers["ann"])]
+    assert labels == {"a": ITEMS[0].answers["ann"]}
 
 
 def test_a_column_called_as_ours_does_not_take_the_place_of_the_id(tmp_path):
     item = replace(ITEMS[0], data={"text": "a pea", "item_id": "order 7"})
     tasks = label_studio_tasks([item])
-    assert [label.id for label in read_labels(written(tmp_path / "t.json", tasks), GROUPS)] == ["a"]
+    assert list(read_labels(written(tmp_path / "t.json", tasks), GROUPS)) == ["a"]
 
 
 def test_what_label_studio_writes_itself_is_read(tmp_path):
@@ -79,14 +78,14 @@ def test_what_label_studio_writes_itself_is_read(tmp_path):
         ],
     }  # fmt: skip
     labels = read_labels(written(tmp_path / "t.json", [task]), GROUPS)
-    assert labels == [Label(id="b", shares={"large": 0.5, GROUPS[0]: 0.5})]
+    assert labels == {"b": {"large": 0.5, GROUPS[0]: 0.5}}
     short = [
         {"id": 7, "item_id": "b", "group": "large", "annotator": 3},
         {"id": 8, "item_id": "a", "group": {"choices": ["large", GROUPS[0]]}},
         {"id": 9, "item_id": "c"},
     ]
     labels = read_labels(written(tmp_path / "m.json", short), GROUPS)
-    assert [label.shares["large"] for label in labels] == [1.0, 0.5]
+    assert [shares["large"] for shares in labels.values()] == [1.0, 0.5]
 
 
 def test_records_are_argillas_own_and_come_back(tmp_path):
@@ -98,7 +97,7 @@ def test_records_are_argillas_own_and_come_back(tmp_path):
     assert records[0].responses["group"][0].value == GROUPS[0]
     again = [record.to_dict() for record in records]
     labels = read_labels(written(tmp_path / "r.json", again), GROUPS)
-    assert labels == [Label(id="a", shares={GROUPS[0]: 1.0})]
+    assert labels == {"a": {GROUPS[0]: 1.0}}
 
 
 def test_hugging_face_reads_soft_labels_as_a_sequence_and_they_come_back(tmp_path):
@@ -110,7 +109,7 @@ def test_hugging_face_reads_soft_labels_as_a_sequence_and_they_come_back(tmp_pat
     assert (dataset[1]["label"], dataset[1]["weight"]) == (1, None)
     dataset.to_parquet(str(tmp_path / "again.parquet"))
     labels = read_labels(tmp_path / "again.parquet", GROUPS)
-    assert [label.shares for label in labels] == [dict(item.memberships) for item in ITEMS]
+    assert list(labels.values()) == [dict(item.memberships) for item in ITEMS]
 
 
 def test_hard_labels_of_a_dataset_are_read_too(tmp_path):
@@ -118,7 +117,7 @@ def test_hard_labels_of_a_dataset_are_read_too(tmp_path):
     features = datasets.Features({"id": datasets.Value("string"), "label": names})
     rows = {"id": ["a", "b"], "label": [1, -1]}
     datasets.Dataset.from_dict(rows, features).to_parquet(str(tmp_path / "h.parquet"))
-    assert read_labels(tmp_path / "h.parquet", GROUPS) == [Label(id="a", shares={GROUPS[0]: 1.0})]
+    assert read_labels(tmp_path / "h.parquet", GROUPS) == {"a": {GROUPS[0]: 1.0}}
 
 
 @pytest.mark.parametrize(

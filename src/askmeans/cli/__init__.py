@@ -57,8 +57,7 @@ def _version(show: bool) -> None:
 @app.callback()
 def callback(
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Fuzzy clustering with questions."""

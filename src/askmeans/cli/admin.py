@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from askmeans.cli.options import Database, SessionOptions, command
 from askmeans.cli.output import say
@@ -19,7 +19,7 @@ __all__ = ["audit"]
 @command
 def budget(
     options: SessionOptions,
-    number: Annotated[str, typer.Argument(metavar="N", help="Most different questions to answer.")],
+    number: Annotated[str, Argument(metavar="N", help="Most different questions to answer.")],
 ) -> None:
     """Set the budget: the most questions, those answered so far included."""
     from askmeans.cli.questions import typed_number
@@ -37,7 +37,7 @@ def budget(
 @command
 def pause(
     options: SessionOptions,
-    off: Annotated[bool, typer.Option("--off", help="Ask questions again.")] = False,
+    off: Annotated[bool, Option("--off", help="Ask questions again.")] = False,
 ) -> None:
     """Stop asking questions until `askmeans pause --off`; answers are still accepted."""
     with options.open() as session:
@@ -93,7 +93,7 @@ def _event_text(event: "Event", names: list[str]) -> str:
 @command
 def backup(
     database: Database,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file for the copy.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="A new file for the copy.")],
 ) -> None:
     """Write a copy of a database to a new file, also while people answer."""
     from askmeans.sessions.store import backup_store, shown
@@ -106,7 +106,7 @@ def backup(
 def copy(
     database: Database,
     target: Annotated[
-        str, typer.Argument(metavar="DST", help="A new file, or a PostgreSQL without sessions.")
+        str, Argument(metavar="DST", help="A new file, or a PostgreSQL without sessions.")
     ],
 ) -> None:
     """Copy all sessions to another database, from SQLite to PostgreSQL or back."""

@@ -61,15 +61,14 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     groups = session.groups.all_names  # by their numbers; merged ones have a name together
     rows = {name: row for row, name in enumerate(session.rows.ids())}
     answers = []
-    for label in read_labels(path, groups):
-        if label.id not in rows:
+    for name, label in read_labels(path, groups).items():
+        if name not in rows:
             raise DataError(
-                f"{path} must be about items of the session. Got {label.id!r}, which is not one; "
+                f"{path} must be about items of the session. Got {name!r}, which is not one; "
                 "export from the same session, or give items the same ids."
             )
-        left = dict(label.shares)
-        shares = tuple(float(left.pop(name, 0.0)) for name in groups)
-        items = (rows[label.id],)
+        left, items = dict(label), (rows[name],)
+        shares = tuple(float(left.pop(group, 0.0)) for group in groups)
         if session.config.ask == "group":
             answers.append(
                 Answer(round=0, kind="group", items=items, cluster=None, repeat=0, value=shares)

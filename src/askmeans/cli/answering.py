@@ -4,7 +4,7 @@ import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from askmeans.cli.options import (
     Annotator,
@@ -47,7 +47,7 @@ def answer(database: Database, annotator: Annotator = "me", name: Name = None) -
 @command
 def ask(
     options: SessionOptions,
-    n: Annotated[int, typer.Option("-n", "--questions", help="How many at most.")] = 1,
+    n: Annotated[int, Option("-n", "--questions", help="How many at most.")] = 1,
     annotator: Annotator = "me",
 ) -> bool:
     """Print open questions; they are reserved for the annotator for a while."""
@@ -77,8 +77,7 @@ def tell(
     value: Value,
     annotator: Annotator = "me",
     key: Annotated[
-        str | None,
-        typer.Option(help="An answer sent twice with one key is kept once."),
+        str | None, Option(help="An answer sent twice with one key is kept once.")
     ] = None,
 ) -> None:
     """Answer a question by its number; the answer is on disk when this returns."""
@@ -114,7 +113,7 @@ def tell(
 def undo(
     options: SessionOptions,
     question: Annotated[
-        int | None, typer.Option(help="The question whose answer is taken back; default: the last.")
+        int | None, Option(help="The question whose answer is taken back; default: the last.")
     ] = None,
     annotator: Annotator = "me",
 ) -> None:
@@ -137,7 +136,7 @@ def undo(
 def status(
     options: SessionOptions,
     annotator: Annotated[
-        str | None, typer.Option(help="State for this annotator; default: for all.")
+        str | None, Option(help="State for this annotator; default: for all.")
     ] = None,
 ) -> None:
     """Show the state of a session: questions answered and left, annotators, expected errors."""
@@ -187,52 +186,33 @@ class PanelOptions:
     """The options of `askmeans panel`."""
 
     url: Annotated[
-        str | None,
-        typer.Option("--model", metavar="URL", help="An OpenAI-compatible endpoint to ask."),
+        str | None, Option("--model", metavar="URL", help="An OpenAI-compatible endpoint to ask.")
     ] = None
-    model_name: Annotated[str | None, typer.Option(help="The model's name there.")] = None
+    model_name: Annotated[str | None, Option(help="The model's name there.")] = None
     share: Annotated[
-        float | None,
-        typer.Option(help="Share of people's questions about random items, to audit models."),
+        float | None, Option(help="Share of questions about random items, to audit models.")
     ] = None
-    items: Annotated[
-        int | None, typer.Option(help="How many items, at random; default: all.", min=1)
-    ] = None
-    votes: Annotated[int, typer.Option(help="Requests per item; the answer is their mean.")] = 1
+    items: Annotated[int | None, Option(help="Number of random items; default: all.", min=1)] = None
+    votes: Annotated[int, Option(help="Requests per item; the answer is their mean.")] = 1
     max_cost: Annotated[
-        float | None,
-        typer.Option(help="Most money to spend, earlier runs included; needs --prices."),
+        float | None, Option(help="Most money, earlier runs included; needs --prices.")
     ] = None
-    max_tokens: Annotated[
-        int | None, typer.Option(help="Most tokens to use, earlier runs included.")
-    ] = None
-    prices: Annotated[
-        str | None,
-        typer.Option(metavar="IN,OUT", help="Prices of a million tokens."),
-    ] = None
-    cache: Annotated[Path | None, typer.Option(help="File of raw replies; default: beside DB.")] = (
+    max_tokens: Annotated[int | None, Option(help="Most tokens, earlier runs included.")] = None
+    prices: Annotated[str | None, Option(metavar="IN,OUT", help="Price of a million tokens.")] = (
         None
     )
-    concurrency: Annotated[int, typer.Option(help="Requests at a time.")] = 8
-    key_variable: Annotated[str, typer.Option(help="Environment variable that has the key.")] = (
+    cache: Annotated[Path | None, Option(help="File of raw replies; default: beside DB.")] = None
+    concurrency: Annotated[int, Option(help="Requests at a time.")] = 8
+    key_variable: Annotated[str, Option(help="Environment variable with the key.")] = (
         "OPENAI_API_KEY"
     )
-    logprobs: Annotated[
-        bool, typer.Option("--logprobs", help="Use the probabilities of answers as shares.")
-    ] = False
+    logprobs: Annotated[bool, Option("--logprobs", help="Use probabilities as shares.")] = False
     extra: Annotated[
-        str | None,
-        typer.Option(metavar="JSON", help="Sent with every request; null removes an option."),
+        str | None, Option(metavar="JSON", help="Sent with every request; null removes an option.")
     ] = None
-    again: Annotated[
-        bool, typer.Option("--again", help="Ask again about items that the model has answered.")
-    ] = False
-    forecast: Annotated[
-        bool, typer.Option("--forecast", help="Print the cost without a request.")
-    ] = False
-    names: Annotated[
-        bool, typer.Option("--names", help="Propose names and descriptions; changes nothing.")
-    ] = False
+    again: Annotated[bool, Option("--again", help="Ask about answered items again.")] = False
+    forecast: Annotated[bool, Option("--forecast", help="Only print the cost.")] = False
+    names: Annotated[bool, Option("--names", help="Propose names of groups only.")] = False
     session: SessionOptions
 
 

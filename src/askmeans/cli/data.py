@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
+from typer import Argument, Option
 
 from askmeans.cli.options import (
     Embed,
@@ -61,9 +61,7 @@ def import_(
     options: SessionOptions,
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE", help="Known answers: a CSV, or JSON or Parquet of another tool."
-        ),
+        Argument(metavar="FILE", help="Known answers: a CSV, or JSON or Parquet of another tool."),
     ],
 ) -> None:
     """Import known answers; they cost no budget, and their questions are not asked."""
@@ -84,7 +82,7 @@ def export(
     out: Out = None,
     format: Annotated[  # noqa: A002 - the option's name
         Literal["csv", "parquet", "json", "label-studio", "argilla", "huggingface"],
-        typer.Option(help="The format of the files."),
+        Option(help="The format of the files."),
     ] = "csv",
     force: Force = False,
 ) -> None:
@@ -102,7 +100,7 @@ class PredictOptions:
     data: NewData
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.csv, .parquet or .xlsx to write; default: a CSV beside DATA."),
+        Option(help="FILE.csv, .parquet or .xlsx to write; default: a CSV beside DATA."),
     ] = None
     top: Top = None
     id: Id = None

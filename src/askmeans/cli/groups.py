@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from askmeans.cli.options import Annotator, SessionOptions, command
 from askmeans.cli.output import add_hint, say
@@ -19,21 +19,19 @@ __all__ = ["GroupChanges"]
 class GroupChanges:
     """The changes of groups, in the order they are made; groups go by number or name."""
 
-    add: Annotated[str | None, typer.Option(help="Add a group of this name.")] = None
+    add: Annotated[str | None, Option(help="Add a group of this name.")] = None
     merge: Annotated[
-        tuple[str, str] | None, typer.Option(help="Merge the second group into the first.")
+        tuple[str, str] | None, Option(help="Merge the second group into the first.")
     ] = None
     rename: Annotated[
-        tuple[str, str] | None, typer.Option(help="A group, by number or name, and its new name.")
+        tuple[str, str] | None, Option(help="A group, by number or name, and its new name.")
     ] = None
     describe: Annotated[
-        tuple[str, str] | None, typer.Option(help="A group, and a line on what belongs there.")
+        tuple[str, str] | None, Option(help="A group, and a line on what belongs there.")
     ] = None
-    remove: Annotated[str | None, typer.Option(help="Remove a group: its items are in none.")] = (
-        None
-    )
+    remove: Annotated[str | None, Option(help="Remove a group: its items are in none.")] = None
     undo: Annotated[
-        bool, typer.Option("--undo", help="Take back the last group added, merged or removed.")
+        bool, Option("--undo", help="Take back the last group added, merged or removed.")
     ] = False
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Argument, Option
 from typer.core import TyperCommand
 
 from askmeans.exceptions import ParameterError
@@ -50,15 +51,13 @@ app = typer.Typer(
 
 # Arguments.
 Database = Annotated[
-    str, typer.Argument(envvar=VARIABLE, metavar="DB", help="Path or URL of the database.")
+    str, Argument(envvar=VARIABLE, metavar="DB", help="Path or URL of the database.")
 ]
-NewData = Annotated[str, typer.Argument(metavar="DATA", help="A file with the same columns.")]
-QuestionNumber = Annotated[
-    str, typer.Argument(metavar="QUESTION", help="The number of the question.")
-]
+NewData = Annotated[str, Argument(metavar="DATA", help="A file with the same columns.")]
+QuestionNumber = Annotated[str, Argument(metavar="QUESTION", help="The number of the question.")]
 Value = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="VALUE",
         help="0 to 1, 25%, '?' cannot say, or 'skip'; of a group question a group's number (from "
         "1) or name, shares (A:.7,B:.3), 'none', '?' or 'skip'.",
@@ -66,40 +65,38 @@ Value = Annotated[
 ]
 
 # Options.
-Name = Annotated[str | None, typer.Option(help="The session's name, where DB has several.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for machines.")]
-Annotator = Annotated[str, typer.Option(help="Name of the annotator.")]
-Clusters = Annotated[int, typer.Option("-k", "--clusters", help="Number of clusters.")]
+Name = Annotated[str | None, Option(help="The session's name, where DB has several.")]
+Json = Annotated[bool, Option("--json", help="Print JSON, for machines.")]
+Annotator = Annotated[str, Option(help="Name of the annotator.")]
+Clusters = Annotated[int, Option("-k", "--clusters", help="Number of clusters.")]
 AskName = Literal["group", "membership", "similarity", "pairwise", "relative"]
 Ask = Annotated[
     AskName | None,
-    typer.Option(
+    Option(
         help="The kind of question. group: to which group does an item belong (the default, but "
         "with the paper's strategies); membership: how much does it belong to one cluster; "
         "similarity: how similar are two or three items; pairwise: two only; relative: which of "
         "two is an item more like."
     ),
 ]
-Budget = Annotated[int | None, typer.Option(help="Most questions to answer; default: no limit.")]
-Id = Annotated[
-    str | None, typer.Option(help="Column that names the items; default: the row number.")
-]
+Budget = Annotated[int | None, Option(help="Most questions to answer; default: no limit.")]
+Id = Annotated[str | None, Option(help="Column that names the items; default: the row number.")]
 Features = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="Columns to cluster by, a,b,c; b:category sets the kind of a column. "
         "Default: all that are suitable."
     ),
 ]
 Vectors = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="FILE", help="Vectors of your own: FILE.npy, .npz, a table, or a column of lists."
     ),
 ]
 Embed = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         metavar="FUNCTION",
         help="Encoder of texts or images: package.module:function, wordllama, or "
         "COLUMN=FUNCTION for each.",
@@ -107,20 +104,19 @@ Embed = Annotated[
 ]
 Reader = Annotated[
     Literal["disk", "dask"],
-    typer.Option("--engine", help="disk: this machine reads DATA; dask: a cluster reads Parquet."),
+    Option("--engine", help="disk: this machine reads DATA; dask: a cluster reads Parquet."),
 ]
 Scheduler = Annotated[
-    str | None, typer.Option(help="Address of a Dask scheduler; default: workers here.")
+    str | None, Option(help="Address of a Dask scheduler; default: workers here.")
 ]
-Seconds = Annotated[float, typer.Option(help="Time per answer, for the forecast in minutes.")]
+Seconds = Annotated[float, Option(help="Time per answer, for the forecast in minutes.")]
 Out = Annotated[
-    Path | None,
-    typer.Option(help="Path of the results without ending; default: beside DATA or DB."),
+    Path | None, Option(help="Path of the results without ending; default: beside DATA or DB.")
 ]
-Top = Annotated[int | None, typer.Option(help="Write only this many strongest groups per item.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing results.")]
-Port = Annotated[int, typer.Option(help="The page's port; 0 for any that is free.")]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Do not open the page in a browser.")]
+Top = Annotated[int | None, Option(help="Write only this many strongest groups per item.")]
+Force = Annotated[bool, Option("--force", help="Overwrite existing results.")]
+Port = Annotated[int, Option(help="The page's port; 0 for any that is free.")]
+NoBrowser = Annotated[bool, Option("--no-browser", help="Do not open the page in a browser.")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,28 +155,23 @@ class TableOptions:
     """How the columns of a table are used."""
 
     features: Features = None
-    show: Annotated[
-        str | None, typer.Option(help="Columns that people see, a,b,c; default: all.")
-    ] = None
-    text: Annotated[list[str] | None, typer.Option(help="Column of running text; repeatable.")] = (
+    show: Annotated[str | None, Option(help="Columns that people see, a,b,c; default: all.")] = None
+    text: Annotated[list[str] | None, Option(help="Column of running text; repeatable.")] = None
+    image: Annotated[list[str] | None, Option(help="Column with paths of images; repeatable.")] = (
         None
     )
-    image: Annotated[
-        list[str] | None,
-        typer.Option(help="Column with paths of images; repeatable."),
-    ] = None
     vectors: Vectors = None
     embed: Embed = None
     metric: Annotated[
-        Literal["euclidean", "cosine"], typer.Option(help="Whether the length of vectors counts.")
+        Literal["euclidean", "cosine"], Option(help="Whether the length of vectors counts.")
     ] = "euclidean"
     id: Id = None
     scale: Annotated[
-        Literal["none", "standard", "robust"], typer.Option(help="How numbers are made comparable.")
+        Literal["none", "standard", "robust"], Option(help="How numbers are made comparable.")
     ] = "robust"
     missing: Annotated[
         Literal["fill", "drop", "refuse"],
-        typer.Option(help="Missing values: filled in, their rows dropped, or refused."),
+        Option(help="Missing values: filled in, their rows dropped, or refused."),
     ] = "fill"
 
 
@@ -190,12 +181,10 @@ class QuestionOptions:
 
     ask: Ask = None
     budget: Budget = None
-    levels: Annotated[int | None, typer.Option(help="Number of points of the answers' scale.")] = (
-        None
-    )
-    fuzzifier: Annotated[float, typer.Option(help="How soft the clusters are, from 1.")] = 2.0
-    seed: Annotated[int, typer.Option(help="Seed of the choice of questions.")] = 0
-    names: Annotated[str | None, typer.Option(help="Names of the clusters, a,b,c.")] = None
+    levels: Annotated[int | None, Option(help="Number of points of the answers' scale.")] = None
+    fuzzifier: Annotated[float, Option(help="How soft the clusters are, from 1.")] = 2.0
+    seed: Annotated[int, Option(help="Seed of the choice of questions.")] = 0
+    names: Annotated[str | None, Option(help="Names of the clusters, a,b,c.")] = None
 
 
 class _DatabaseCommand(TyperCommand):

@@ -8,15 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 
 import typer
+from typer import Argument, Option
 
-from askmeans.cli.options import (
-    PORT,
-    Annotator,
-    QuestionNumber,
-    SessionOptions,
-    Value,
-    command,
-)
+from askmeans.cli.options import PORT, Annotator, QuestionNumber, SessionOptions, Value, command
 from askmeans.exceptions import AnswerError
 
 if TYPE_CHECKING:
@@ -30,18 +24,16 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 @command
 def invite(
     options: SessionOptions,
-    person: Annotated[str | None, typer.Argument(metavar="NAME", help="Whom to invite.")] = None,
-    role: Annotated[
-        Literal["owner", "annotator"], typer.Option(help="What they may do.")
-    ] = "annotator",
-    days: Annotated[float, typer.Option(help="How long the link is valid.")] = 30,
+    person: Annotated[str | None, Argument(metavar="NAME", help="Whom to invite.")] = None,
+    role: Annotated[Literal["owner", "annotator"], Option(help="What they may do.")] = "annotator",
+    days: Annotated[float, Option(help="How long the link is valid.")] = 30,
     revoke: Annotated[
         str | None,
-        typer.Option(metavar="NAME|NUMBER", help="End a person's invitations, or one of them."),
+        Option(metavar="NAME|NUMBER", help="End a person's invitations, or one of them."),
     ] = None,
     address: Annotated[
         str | None,
-        typer.Option(help="The page's address, for the link; default: where it was served last."),
+        Option(help="The page's address, for the link; default: where it was served last."),
     ] = None,
 ) -> None:
     """Create a link for one person; without NAME, list all invitations."""
@@ -102,7 +94,7 @@ def _time(at: float) -> str:
 @command
 def agreement(
     options: SessionOptions,
-    n: Annotated[int, typer.Option("-n", "--questions", help="How many to list at most.")] = 10,
+    n: Annotated[int, Option("-n", "--questions", help="How many to list at most.")] = 10,
 ) -> None:
     """Show how well people agree, by person, pair and group, and the questions they disagree on."""
     with options.open() as session:
@@ -168,13 +160,11 @@ def gold(
     options: SessionOptions,
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="FILE", help="A CSV of known answers: item (an id) and value (a group)."
-        ),
+        Argument(metavar="FILE", help="A CSV of known answers: item (an id) and value (a group)."),
     ] = None,
     feedback: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--feedback/--no-feedback", help="Whether people see the known answer after theirs."
         ),
     ] = None,
@@ -211,9 +201,9 @@ def gold(
 @command
 def pseudonym(
     options: SessionOptions,
-    person: Annotated[str, typer.Argument(metavar="PERSON", help="Whose name is replaced.")],
+    person: Annotated[str, Argument(metavar="PERSON", help="Whose name is replaced.")],
     pseudonym: Annotated[
-        str | None, typer.Option("--as", help="The new name; default: person 1 and so on.")
+        str | None, Option("--as", help="The new name; default: person 1 and so on.")
     ] = None,
     annotator: Annotator = "me",
 ) -> None:

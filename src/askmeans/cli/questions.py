@@ -13,12 +13,7 @@ from typing import Any
 
 from askmeans._util.checks import parse_digits
 from askmeans.cli.output import complain
-from askmeans.exceptions import (
-    AnswerError,
-    ParameterError,
-    SessionError,
-    StoreError,
-)
+from askmeans.exceptions import AnswerError, ParameterError, SessionError, StoreError
 from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
 from askmeans.queries.values import group_of, row_text
 from askmeans.sessions import Group, Question, Session, Undone

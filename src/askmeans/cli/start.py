@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from askmeans._util.progress import stage
 from askmeans.cli.options import (
@@ -39,15 +40,12 @@ _THIS_MACHINE = ("127.0.0.1", "::1")  # the proxy's addresses by default
 
 @command
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for all files.", file_okay=False)] = Path(
-        "demo"
-    ),
+    out: Annotated[Path, Option(help="Folder for all files.", file_okay=False)] = Path("demo"),
     data: Annotated[
-        bool,
-        typer.Option("--data", help="Only write example data: messages to a shop, and pictures."),
+        bool, Option("--data", help="Only write example data: messages to a shop, and pictures.")
     ] = False,
     web: Annotated[
-        bool, typer.Option("--web", help="Be the expert yourself, on a page in the browser.")
+        bool, Option("--web", help="Be the expert yourself, on a page in the browser.")
     ] = False,
     port: Port = PORT,
     no_browser: NoBrowser = False,
@@ -76,13 +74,13 @@ class PlanOptions:
     """The options of `askmeans plan`."""
 
     data: Annotated[
-        Path | None, typer.Argument(metavar="DATA", help="A data file, for the number of items.")
+        Path | None, Argument(metavar="DATA", help="A data file, for the number of items.")
     ] = None
     k: Clusters
-    n: Annotated[
-        int | None, typer.Option("-n", "--items", help="Number of items, instead of DATA.")
-    ] = None
-    ask: Annotated[AskName, typer.Option(help="The kind of question, as in fit.")] = "membership"
+    n: Annotated[int | None, Option("-n", "--items", help="Number of items, instead of DATA.")] = (
+        None
+    )
+    ask: Annotated[AskName, Option(help="The kind of question, as in fit.")] = "membership"
     budget: Budget = None
     seconds_per_question: Seconds = 5.0
     as_json: Json = False
@@ -101,13 +99,12 @@ class FitOptions:
     """The options of `askmeans fit`."""
 
     data: Annotated[
-        Path,
-        typer.Argument(metavar="DATA", help="A file, one row per item, or a folder of images."),
+        Path, Argument(metavar="DATA", help="A file, one row per item, or a folder of images.")
     ]
     n_clusters: Clusters
     expert: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Who answers: 'console' (you, the default; in a session beside DATA), "
             "'labels:COLUMN' (simulated), or 'none'."
         ),
@@ -116,24 +113,20 @@ class FitOptions:
     questions: QuestionOptions
     strategy: Annotated[
         Literal["auto", "two-phase", "sequential", "two-clusters"],
-        typer.Option(help="How questions are chosen; all but auto are the paper's."),
+        Option(help="How questions are chosen; all but auto are the paper's."),
     ] = "auto"
     answers: Annotated[
-        Path | None, typer.Option(help="A file of known answers; these questions are not asked.")
+        Path | None, Option(help="A file of known answers; these questions are not asked.")
     ] = None
     out: Out = None
-    plot: Annotated[bool, typer.Option("--plot", help="Draw a picture as well.")] = False
+    plot: Annotated[bool, Option("--plot", help="Draw a picture as well.")] = False
     force: Force = False
     engine: Annotated[
         Literal["memory", "disk", "dask", "gpu"],
-        typer.Option(
-            help="Where the work is done: 'memory', 'disk' (blocks of a file), 'dask' or 'gpu'."
-        ),
+        Option(help="Where the data is: memory, disk (read in blocks), dask or gpu."),
     ] = "memory"
     scheduler: Scheduler = None
-    memory: Annotated[
-        str | None, typer.Option(help="Memory for --engine disk, dask or gpu; default: 1GiB.")
-    ] = None
+    memory: Annotated[str | None, Option(help="Memory for other engines; default: 1GiB.")] = None
     top: Top = None
     as_json: Json = False
 
@@ -156,10 +149,10 @@ class InitOptions:
     """The options of `askmeans init`."""
 
     session: SessionOptions
-    data: Annotated[str, typer.Argument(metavar="DATA", help="A data file.")]
+    data: Annotated[str, Argument(metavar="DATA", help="A data file.")]
     k: Annotated[
         str,
-        typer.Option(
+        Option(
             "-k",
             "--clusters",
             help="Number of clusters; 'auto': two at first, more where answers suggest it.",
@@ -169,7 +162,7 @@ class InitOptions:
     questions: QuestionOptions
     good_enough: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="SHARE",
             help="Share of wrong items below which the result is good enough, as in 5% or "
             "0.05. Default: 1%, where answers are all or nothing.",
@@ -177,7 +170,7 @@ class InitOptions:
     ] = None
     annotations: Annotated[
         str,
-        typer.Option(
+        Option(
             help="Number of people who answer each question. 2-4: two, up to four where they "
             "disagree. 1-3: one, more where models expect another answer."
         ),
@@ -235,32 +228,24 @@ class ServeOptions:
     """The options of `askmeans serve`."""
 
     database: Database
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; others than loopback only encrypted.")
-    ] = "127.0.0.1"
+    host: Annotated[str, Option(help="Address to listen at; all but loopback need encryption.")] = (
+        "127.0.0.1"
+    )
     port: Port = PORT
     no_browser: NoBrowser = False
     log_json: Annotated[
-        bool,
-        typer.Option(
-            "--log-json", help="Log requests and errors as JSON, without answers; print no link."
-        ),
+        bool, Option("--log-json", help="Log requests and errors as JSON; print no link.")
     ] = False
     public_host: Annotated[
-        list[str] | None,
-        typer.Option(help="Name of the page for other machines; may be given several times."),
+        list[str] | None, Option(help="Name of the page for other machines; repeatable.")
     ] = None
-    certificate: Annotated[
-        Path | None, typer.Option(help="Certificate (PEM), to encrypt for others.")
-    ] = None
-    key: Annotated[Path | None, typer.Option(help="The certificate's key (PEM).")] = None
+    certificate: Annotated[Path | None, Option(help="Certificate (PEM) for encryption.")] = None
+    key: Annotated[Path | None, Option(help="The certificate's key (PEM).")] = None
     behind_proxy: Annotated[
-        bool,
-        typer.Option("--behind-proxy", help="All requests come through a proxy that encrypts."),
+        bool, Option("--behind-proxy", help="All requests come through a proxy that encrypts.")
     ] = False
     proxy_address: Annotated[
-        list[str] | None,
-        typer.Option(help="The proxy's address or network; default: this machine."),
+        list[str] | None, Option(help="The proxy's address or network; default: this machine.")
     ] = None
     name: Name = None
 

@@ -50,6 +50,15 @@ class Advice:
     items: Rows
     shares: Floats  # (n, n_clusters + 1); the last column is "none of these"
 
+    @classmethod
+    def of_table(cls, name: str, items: Rows, table: Floats) -> "Advice":
+        """The rows of a table (one for each item, a column for each group) without NaN."""
+        known = ~np.isnan(table).any(axis=1)
+        items, table = items[known], table[known]
+        order = np.argsort(items, kind="stable")
+        rest = np.clip(1.0 - table.sum(axis=1, keepdims=True), 0.0, 1.0)
+        return cls(name=name, items=items[order], shares=np.hstack([table, rest])[order])
+
     def digest(self) -> bytes:
         """A digest of the advice."""
         parts = (self.name.encode(), self.items.tobytes(), self.shares.tobytes())
@@ -193,13 +202,10 @@ def advice_in(answers: Answers, n_clusters: int) -> tuple[Advice, ...]:
         ):
             if is_model(name) and len(row) == n_clusters and not np.isnan(row).any():
                 tables.setdefault(name, {})[item] = row
-    listed = []
-    for name, rows in sorted(tables.items()):
-        items = np.array(sorted(rows), dtype=np.intp)
-        shares = np.array([rows[item] for item in items.tolist()])
-        rest = np.clip(1.0 - shares.sum(axis=1, keepdims=True), 0.0, 1.0)
-        listed.append(Advice(name=name, items=items, shares=np.hstack([shares, rest])))
-    return tuple(listed)
+    return tuple(
+        Advice.of_table(name, np.array(list(rows), dtype=np.intp), np.array(list(rows.values())))
+        for name, rows in sorted(tables.items())
+    )
 
 
 def weigh_before_answers(advice: Sequence[Advice], items: Rows, U: Floats) -> Advisers:

@@ -71,7 +71,7 @@ class AdviserScore:
     agreement : float or None
         Share of these in which both name the same group first.
     weight : float
-        How much of what there is to know it tells as it is used: 1 for all, 0 for chance.
+        How much its answers explain of people's, as they are used: 1 for all, 0 for chance.
     decides : float
         Share of all items that would be in another group without it.
     audited : int
@@ -119,7 +119,7 @@ class AdviserReport:
     audit_share : float
         Part of people's questions that is about random items.
     notes : tuple of str
-        What is to be known, such as a model that tells hardly more than chance.
+        Remarks, such as on an adviser that is hardly better than chance.
     """
 
     items: int
@@ -176,7 +176,7 @@ def _known_rows(belief: Belief) -> dict[int, Floats]:
 
 
 def audited(belief: Belief, order: Iterable[int]) -> list[int]:
-    """Random items that people answered: the order's first, up to one that nobody was asked about.
+    """Random items that people answered: the order's first, up to one that was not asked about.
 
     A prefix of a random order is a random sample, for whatever reason its items were asked about.
     Those of which people could not say anything are passed over: they say nothing about an adviser.

@@ -94,7 +94,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldScore:
-    """How somebody answered the gold questions.
+    """How an annotator answered the gold questions.
 
     Parameters
     ----------

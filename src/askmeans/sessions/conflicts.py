@@ -84,7 +84,7 @@ def describe(
 
 
 def _text(value: Value | None, names: Sequence[str], say: Say) -> str:
-    """What somebody answered; groups by their names."""
+    """An answer in words; groups by their names."""
     if isinstance(value, tuple):
         return row_text(value, names)
     return "cannot say" if value is None else say(value)

@@ -177,7 +177,7 @@ def as_display(
 def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> list[list[int]]:
     """For each group of a clustering, its own items nearest to its centre, at most n.
 
-    They tell people what a group is before anybody has answered; of items with the same features
+    They show what a group is before the first answer; of items with the same features
     one does.
     """
     own = clustering.memberships.argmax(axis=1)

@@ -44,7 +44,7 @@ __all__ = ["Groups", "as_line"]
 _LINE = 200  # characters of a description
 _FIXED = (
     "The groups of this session are fixed: they cannot be added, merged, removed or split, only "
-    "renamed. Whoever runs it can make a session that asks for groups, and import the answers."
+    "renamed. Its owner can make a session that asks for groups, and import the answers."
 )
 
 

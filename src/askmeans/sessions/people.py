@@ -2,8 +2,7 @@
 
 Rules of this file:
 - A token is 256 random bits, so its plain SHA-256 is safe to keep and quick to look up.
-- Whoever comes in with a token is the person it was made for, in the role it was made for, in the
-  session it was made for.
+- A token signs in the person, role and session that it was made for.
 - An invitation is never removed: the list says who could come in, until when, and who did.
 - Inviting and revoking are events, with the number of the invitation: names stand in the list only,
   where a pseudonym can replace them.
@@ -58,7 +57,7 @@ _noting = threading.Lock()  # several requests of a person come at once: one not
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who somebody is by their token.
+    """The person that a token signs in.
 
     Parameters
     ----------
@@ -200,7 +199,7 @@ class People:
         return [_as_invite(record, now) for record in records]
 
     def revoke(self, who: int | str, *, annotator: str = ME) -> list[Invite]:
-        """End invitations now: whoever came in with one is out with their next request.
+        """End invitations now: the next request of a person who came in with one is refused.
 
         Parameters
         ----------
@@ -212,13 +211,13 @@ class People:
         Returns
         -------
         list of Invite
-            Those that let somebody in before, and no longer do.
+            Those that were valid before.
         """
         by = check_annotator(annotator)
         meant: list[int] = []
 
         def revoked(transaction: "Transaction") -> list[events.Event]:
-            # Read here: somebody about to be revoked may be inviting themselves once more.
+            # Read here: a person about to be revoked may be inviting themselves once more.
             every = [_as_invite(record, transaction.now()) for record in transaction.invites()]
             valid = [invite for invite in every if invite.state == "valid"]
             meant[:] = [invite.number for invite in valid if who in (invite.number, invite.name)]
@@ -270,8 +269,8 @@ class People:
         """Within this, in this thread or task, every move needs the person's invitation to hold.
 
         It is checked where the move is written, so a revocation cannot be outrun. What is done
-        outside of this, as the command line does it, needs none: whoever can write to the database
-        may do everything.
+        outside of this, as the command line does it, needs none: write access to the database
+        allows everything.
 
         Parameters
         ----------
@@ -446,7 +445,7 @@ class People:
         name : str
             The person's name, as an annotator.
         pseudonym : str or None, default=None
-            What takes its place, a name that nobody has; None for "person 1" and so on.
+            What takes its place, an unused name; None for "person 1" and so on.
         annotator : str, default="me"
             Who replaces it.
 
@@ -485,7 +484,7 @@ class People:
 
 
 def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
-    """A name for somebody that nobody has."""
+    """An unused name for a person."""
     if name not in taken:
         raise SessionError(
             f"There must be something by or for {name!r} in this session to give it another name. "
@@ -495,8 +494,8 @@ def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
         return next(p for n in itertools.count(1) if (p := f"person {n}") not in taken)
     if check_annotator(wanted, person=True) in taken:
         raise ParameterError(
-            "The 'pseudonym' parameter must be a name that nobody has in this session. Got "
-            f"{wanted!r}, which somebody has; choose another, or leave it out."
+            "The 'pseudonym' parameter must be an unused name in this session. Got "
+            f"{wanted!r}, which is in use; choose another, or leave it out."
         )
     return wanted
 

@@ -35,7 +35,7 @@ class SessionState(StrEnum):
     """What a session is doing, for all or for one annotator."""
 
     ASKING = "asking"  # there is a question to answer
-    WAITING = "waiting for others"  # the open questions are with somebody else
+    WAITING = "waiting for others"  # the open questions are leased to others
     PAUSED = "paused"
     SPENT = "budget spent"
     DONE = "all done"  # everything was asked
@@ -43,7 +43,7 @@ class SessionState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question for somebody.
+    """A question for an annotator.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class Group:
     name : str
         What it is called now.
     description : str, default=""
-        A line on what belongs there, as somebody wrote or accepted it.
+        A line on what belongs there, as an owner wrote or accepted it.
     """
 
     number: int
@@ -143,7 +143,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """That somebody has an open question, so that others do not get it.
+    """An open question that is leased to an annotator, so that others do not get it.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ class Undone:
     reopened : bool
         Whether the question is open again; if not, an answer that had come later moved up.
     value_now : float, tuple of float or None
-        The answer that counts now; None where there is none, or where nobody could say.
+        The answer that counts now; None where there is none, or "cannot say".
     group : str or None
         The name of the group that was added for the answer and went with it.
     """
@@ -241,7 +241,7 @@ class Status:
     open : int
         Questions that were handed out and want an answer.
     leased : int
-        Open questions that somebody holds now.
+        Open questions that are leased now.
     round : int
         How often the ranking of questions was made, from 1.
     settled : bool
@@ -260,7 +260,7 @@ class Status:
     contradictions : tuple of Conflict or None
         Answers that cannot all be true, the worst first; None where they were not looked for.
     notes : tuple of str
-        What somebody should know: warnings of the policy.
+        Warnings of the policy.
     holding : tuple of Holding
         Who holds which of them, and how long.
     suggested_clusters : int or None
@@ -274,7 +274,7 @@ class Status:
     expected_wrong_band : (int, int) or None
         The 80 % interval of their number.
     good_enough : bool
-        Whether there are fewer wrong items than the session's target, as far as a result was
+        Whether there are fewer wrong items than the session's target, if a result was
         computed; where soft answers come without a target, whether memberships are precise.
     """
 

@@ -1,9 +1,9 @@
 """The rows of a session: numbers, what people see, ids; those it began with and those added since.
 
 Numbers are raw little-endian bytes at rest, or a large file's path. A fingerprint (type, shape and
-bytes) tells whether data is the data of a session. A file is read once, into memory or, where it is
+bytes) identifies the data of a session. A file is read once, into memory or, where it is
 large, into a copy on disk without a name, which is mapped: data may be larger than memory, and
-whoever changes or shortens the file later changes nothing here. (Shortening a file that is mapped
+changing or shortening the file later changes nothing here. (Shortening a file that is mapped
 kills the process.)
 """
 
@@ -337,7 +337,7 @@ def _read(path: Path) -> Matrix:
 
 
 def _mapped_copy(file: BinaryIO, path: Path) -> Matrix:
-    """The numbers of an open .npy file, in a copy on disk that nobody else can reach."""
+    """The numbers of an open .npy file, in a copy on disk without a name."""
     if np.lib.format.read_magic(file) == (1, 0):
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
     else:

@@ -1,8 +1,8 @@
 """Where the user of this machine served a session's page last, and the link that let them in.
 
 Rules of this file:
-- One file for each session, which nobody else may read: of tokens the database has digests only.
-- What is kept is a convenience: where it cannot be read or written, nobody is told.
+- One private file for each session: the database has digests of tokens only.
+- The file is a convenience: where it cannot be read or written, no error is raised.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ __all__ = ["Served", "recall", "remember"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """Where a page was, and the token of whoever started it."""
+    """Where a page was served, and the token of the user who started it."""
 
     address: str
     token: str | None

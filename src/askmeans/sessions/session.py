@@ -565,7 +565,7 @@ class Session:
 
         def added(transaction: "Transaction") -> list[Event]:
             if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
-                raise SessionError("Somebody else added rows just now. Got yours, too; try again.")
+                raise SessionError("Another process added rows at the same moment; try again.")
             transaction.add_part(part, chunks_at_rest(matrix, part))
             return [AddRows(annotator=ME, part=part.part)]
 

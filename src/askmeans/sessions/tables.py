@@ -218,7 +218,7 @@ def group_samples(session: Session, groups: Sequence[Group]) -> list[GroupSample
     U = session.result().memberships
     rows = np.flatnonzero(U.max(axis=1) > _SURE)[:_READ]
     texts = [_words(session.item(int(row))) for row in rows]
-    # Somebody may be in no group: each has words of its own, or none.
+    # A group may have no items: it has no words then.
     words = typical_words(texts, U[rows].argmax(axis=1).tolist())
     words += [[] for _ in range(len(groups) - len(words))]
     return [

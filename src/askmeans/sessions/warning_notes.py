@@ -1,6 +1,6 @@
 """Warnings of ours as notes: a session computes many times over the same answers.
 
-As warnings they would be many; and one that somebody turned into an error would end it.
+As warnings they would repeat; and one that a filter turns into an error would end it.
 """
 
 import threading

@@ -38,24 +38,12 @@ UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """The kind and use of a column.
-
-    Parameters
-    ----------
-    name : str
-        The column's name in the table.
-    kind : str
-        A number, category, boolean, date, text, image, vector, id, constant, empty or other.
-    use : str
-        "feature" (and shown, unless `show` leaves it out), "shown" or "left out".
-    why : str
-        The reason, or a remark for the user; may be empty.
-    """
+    """The kind and use of a column."""
 
     name: str
-    kind: str
-    use: str
-    why: str
+    kind: str  # one of KINDS, or id, constant, empty, other
+    use: str  # "feature" (and shown, unless `show` leaves it out), "shown" or "left out"
+    why: str  # the reason, or a remark for the user; may be empty
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,6 @@ from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans.exceptions import DataError
 
 __all__ = [
-    "Label",
     "LabelledItem",
     "argilla_records",
     "huggingface_table",
@@ -41,14 +40,6 @@ class LabelledItem:
     data: Mapping[str, Any]
     memberships: Mapping[str, float]
     answers: Mapping[str, Mapping[str, float]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Label:
-    """A label of an item from another tool: shares by group."""
-
-    id: str
-    shares: Mapping[str, float]
 
 
 def label_studio_config(items: Sequence[LabelledItem], groups: Sequence[str]) -> str:
@@ -134,11 +125,12 @@ def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> A
     return arrow.replace_schema_metadata({"huggingface": metadata})
 
 
-def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
+def read_labels(path: Path, groups: Sequence[str]) -> dict[str, Mapping[str, float]]:
     """Read labels from a file of one of the three tools; choices must be names of groups.
 
     A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id` and
-    `soft_label` or `label`. Several labels of one item are averaged.
+    `soft_label` or `label`. The result has the shares of each item, by its id; several labels of
+    one item are averaged.
     """
     check_file(path)
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -169,7 +161,7 @@ def read_labels(path: Path, groups: Sequence[str]) -> list[Label]:
     together: dict[str, list[Mapping[str, float]]] = {}
     for name, shares in labels:
         together.setdefault(name, []).append(shares)
-    return [Label(id=name, shares=_mean(rows)) for name, rows in together.items()]
+    return {name: _mean(rows) for name, rows in together.items()}
 
 
 def _from_label_studio(task: Mapping[str, Any]) -> list[ItemShares]:

@@ -52,22 +52,15 @@ def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Singl
     A value is a path in the folder, the bytes of a file, or a dictionary with one of both.
     """
     _pillow()
-    rows: list[Single | None] = []
+    table = np.full((len(values), _LEVELS**3 + _CELLS**2 * (3 + _DIRECTIONS)), np.nan, np.float32)
     wrong: dict[int, str] = {}
     for row, value in enumerate(values):
         if value is None or (isinstance(value, float) and np.isnan(value)) or value == "":
-            rows.append(None)
             continue
         try:
-            rows.append(_described(open_picture(value, folder)))
+            table[row] = _descriptor(open_picture(value, folder))
         except DataError as error:
             wrong[row] = str(error)
-            rows.append(None)
-    width = _LEVELS**3 + _CELLS**2 * (3 + _DIRECTIONS)
-    table = np.full((len(rows), width), np.nan, dtype=np.float32)
-    for row, picture in enumerate(rows):
-        if picture is not None:
-            table[row] = picture
     return table, wrong
 
 
@@ -80,7 +73,10 @@ def open_picture(value: Any, folder: Path | None, most: int | None = None) -> An
 
     with _opened(value, folder) as picture:
         if most is not None:
-            return _on_white(ImageOps.exif_transpose(_reduced(picture, most)))
+            if picture.mode not in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):  # such as a palette
+                picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
+            picture.thumbnail((most, most))  # in the decoder, where possible
+            return _on_white(ImageOps.exif_transpose(picture))
         picture.draft("RGB", (4 * _SIDE, 4 * _SIDE))
         return ImageOps.exif_transpose(picture).convert("RGB")
 
@@ -91,7 +87,9 @@ def _opened(value: Any, folder: Path | None) -> Iterator[Any]:
     image_module = _pillow()
     if isinstance(value, dict):
         value = value.get("bytes") or value.get("path")
-    source = io.BytesIO(value) if isinstance(value, bytes) else _path(value, folder)
+    if "\0" in str(value) and not isinstance(value, bytes):
+        raise DataError("no such file")
+    source = io.BytesIO(value) if isinstance(value, bytes) else (folder or Path()) / str(value)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about size, checked below, and about old files
@@ -107,14 +105,6 @@ def _opened(value: Any, folder: Path | None) -> Iterator[Any]:
         raise DataError("not an image, or a broken one") from error
 
 
-def _reduced(picture: Any, most: int) -> Any:
-    """Shrink a picture to so many pixels on a side, in the decoder where possible."""
-    if picture.mode not in ("RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"):  # such as a palette
-        picture = picture.convert("RGBA" if "transparency" in picture.info else "RGB")
-    picture.thumbnail((most, most))
-    return picture
-
-
 def _on_white(picture: Any) -> Any:
     """Convert a picture to RGB on a white background."""
     if picture.mode in ("RGBA", "LA"):
@@ -124,15 +114,7 @@ def _on_white(picture: Any) -> Any:
     return picture.convert("RGB")
 
 
-def _path(value: Any, folder: Path | None) -> Path:
-    """The path of a picture."""
-    path = Path(str(value))
-    if "\0" in str(value):
-        raise DataError("no such file")
-    return path if folder is None else folder / path
-
-
-def _described(picture: Any) -> Single:
+def _descriptor(picture: Any) -> Single:
     """Colour histogram, mean colours by cell and edges by cell, with equal weights."""
     pixels = np.asarray(picture.resize((_SIDE, _SIDE)), dtype=np.float32) / 255.0
     levels = np.minimum((pixels * _LEVELS).astype(np.intp), _LEVELS - 1)
