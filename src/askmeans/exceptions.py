@@ -196,11 +196,11 @@ class SessionExistsError(SessionError, ValueError):
 
 
 class OtherDataError(SessionError, ValueError):
-    """The session belongs to other data than the data passed or stored."""
+    """The session was created from different data."""
 
 
 class KeyConflictError(SessionError, ValueError):
-    """A key, or a question, has another answer already; nothing was changed."""
+    """The idempotency key, or the question, has a different answer already; nothing was changed."""
 
 
 class StoreError(AskmeansError):
