@@ -25,7 +25,7 @@ from askmeans.exceptions import (
 )
 from askmeans.paper.plan import Plan, stop_plan
 from askmeans.policy import Policy
-from askmeans.policy.as_plan import as_plan
+from askmeans.policy.as_plan import as_plan, failure_of
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
 
@@ -144,7 +144,7 @@ def run(
             else:
                 result = driver.run_plan(as_plan(plan, ledger))
                 if driver.stop_reason is None:
-                    driver.failure = plan.failure
+                    driver.failure = failure_of(plan)
         except Exception as error:  # the answers so far are in the error
             error.history = ledger.history  # type: ignore[attr-defined]  # of any class
             raise

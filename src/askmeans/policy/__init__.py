@@ -11,7 +11,6 @@ Rules of this package:
 from collections.abc import Set
 from typing import Protocol
 
-from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering
 
@@ -41,10 +40,6 @@ class Policy(Protocol):
     @property
     def stopped(self) -> str | None:
         """Why it is settled: "precision", "max_items" or "items"; None while it is not."""
-
-    @property
-    def failure(self) -> AskmeansError | None:
-        """The error that ends the run, with its result so far; None while there is none."""
 
     @property
     def batch_size(self) -> int:

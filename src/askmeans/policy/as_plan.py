@@ -1,11 +1,11 @@
 """A policy as a plan: for the driver, and for wrappers that translate a plan's questions."""
 
-from askmeans.exceptions import StopAsking
+from askmeans.exceptions import AskmeansError, StopAsking
 from askmeans.paper.plan import Plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger, batches_of
 
-__all__ = ["as_plan"]
+__all__ = ["as_plan", "failure_of"]
 
 
 def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
@@ -16,7 +16,7 @@ def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
     ledger = Ledger() if ledger is None else ledger
     policy.learn(ledger.history)
     try:
-        while not policy.settled and policy.failure is None:
+        while not policy.settled and failure_of(policy) is None:
             proposed = policy.propose(policy.batch_size)
             for queries in batches_of(proposed, policy.n_clusters):
                 try:
@@ -28,3 +28,8 @@ def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
     except StopAsking:
         policy.learn(ledger.history)
     return policy.clustering()
+
+
+def failure_of(policy: Policy) -> AskmeansError | None:
+    """The error that ends a run, of policies that have one: those that ask for similarities."""
+    return getattr(policy, "failure", None)

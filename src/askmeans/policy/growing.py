@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 
-from askmeans.exceptions import AskmeansError
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import ME, Answer, Answers, GroupQueries, Question
 from askmeans.queries.values import Row
@@ -77,11 +76,6 @@ class GrowingPolicy:
     def stopped(self) -> str | None:
         """Why it is settled; None while something is to be asked again."""
         return None if self._open else self._policy.stopped
-
-    @property
-    def failure(self) -> AskmeansError | None:
-        """The error that ends the run; None while there is none."""
-        return self._policy.failure
 
     @property
     def batch_size(self) -> int:

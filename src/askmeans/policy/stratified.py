@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import default_float_errors
-from askmeans.exceptions import AskmeansError, MissingClusterWarning, MoreClustersWarning
+from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice, advice_in, without_advice
 from askmeans.policy.annotators import drift_notes
@@ -129,11 +129,6 @@ class StratifiedPolicy:
             return None
         precise = self._is_precise(self._current().belief)
         return "precision" if precise else self._ended() or "items"
-
-    @property
-    def failure(self) -> AskmeansError | None:
-        """The error that ends a run: similarities may contradict the number of clusters."""
-        return None
 
     @property
     @default_float_errors()
