@@ -107,7 +107,7 @@ def test_whoever_replaces_their_own_name_is_not_named_by_the_event(session):
 
 def test_a_name_that_somebody_has_is_no_pseudonym_and_nobody_has_none(session):
     before = raw(session)
-    with pytest.raises(ParameterError, match="'pseudonym' parameter must be a name that nobody"):
+    with pytest.raises(ParameterError, match="'pseudonym' parameter must be an unused name"):
         session.people.pseudonymize("Ada Lovelace", "Bo")
     with pytest.raises(SessionError, match="something by or for 'Cy'"):
         session.people.pseudonymize("Cy")

@@ -121,7 +121,7 @@ def test_whoever_was_only_invited_or_only_invited_others_can_have_a_pseudonym(se
     token = session.people.invite("Ada", annotator="Bo")
     session.people.invite("person 1")
     assert session.people.pseudonymize("Ada") == "person 2"
-    with pytest.raises(ParameterError, match="nobody has"):
+    with pytest.raises(ParameterError, match="must be an unused name"):
         session.people.pseudonymize("Bo", "person 1")
     session.people.pseudonymize("Bo", "person 3")
     assert (session.people.invites()[0].name, session.people.invites()[0].made_by) == (
