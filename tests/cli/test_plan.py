@@ -61,3 +61,18 @@ def test_items_are_counted_or_told_not_both(askmeans, folder, words, got):
 
 def test_a_missing_option_is_a_usage_error(askmeans, tmp_path):
     assert askmeans("plan", "-n", 500, cwd=tmp_path, ok=False).returncode == 2
+
+
+def test_features_are_those_of_init_checked_and_shown_with_their_kinds(askmeans, folder):
+    words = ("plan", "iris.csv", "-k", 3, "--features")
+    shown = askmeans(*words, "petal_width,species:category", cwd=folder).stdout
+    assert shown.startswith("clustered by: petal_width (number), species (category)\n")
+    assert "150 items, 3 clusters" in shown
+    without = askmeans("plan", "iris.csv", "-k", 3, "--json", cwd=folder).stdout
+    assert askmeans(*words, "petal_width", "--json", cwd=folder).stdout == without
+    for wrong, why in (("petal", "must be a column 'petal'"), ("species:colour", "one of number")):
+        refused = askmeans(*words, wrong, cwd=folder, ok=False)
+        assert refused.returncode == 1
+        assert why in refused.stderr
+    alone = askmeans("plan", "-n", 150, "-k", 3, "--features", "a", cwd=folder, ok=False)
+    assert "--features must come with DATA" in alone.stderr

@@ -1,17 +1,22 @@
 """`askmeans plan`: a table of strategies and what they will cost."""
 
 import json
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 
 from askmeans._util.checks import check_positive
 from askmeans.budgets import Forecast, forecast, kinds_for, plan_budget
+from askmeans.cli.options import comma_list
 from askmeans.cli.output import say
 from askmeans.cli.start import PlanOptions
 from askmeans.exceptions import BudgetError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified, TwoClusters
+
+if TYPE_CHECKING:
+    from askmeans.tables.columns import Column
 
 __all__ = ["run"]
 
@@ -20,7 +25,7 @@ def run(options: PlanOptions) -> None:
     """Print what each strategy will cost and reach."""
     k, ask, seconds = options.k, options.ask, options.seconds_per_question
     check_positive(seconds, "seconds_per_question", "askmeans plan")
-    n = _n_items(options)
+    n, features = _items(options)
     check_enough_items(n, k, "askmeans plan")
     plans: list[Forecast] = []
     for kind in kinds_for(k, ask):
@@ -37,6 +42,9 @@ def run(options: PlanOptions) -> None:
     if options.as_json:
         say(json.dumps(rows, allow_nan=False))
         return
+    if features:
+        kinds = ", ".join(f"{column.name} ({column.kind})" for column in features)
+        say(f"clustered by: {kinds}")
     table = Table(title=f"{n:,} items, {k} clusters, {seconds:g} seconds a question")
     for column in ("strategy", "questions", "rounds", "minutes", "expected error"):
         table.add_column(column, justify="left" if column == "strategy" else "right")
@@ -56,19 +64,32 @@ def run(options: PlanOptions) -> None:
     )
 
 
-def _n_items(options: PlanOptions) -> int:
-    """How many items there are, as given or the file's rows."""
-    if options.n is not None and options.data is None:
-        return options.n
-    if options.data is None or options.n is not None:
+def _items(options: PlanOptions) -> tuple[int, list["Column"]]:
+    """How many items there are, as given or the file's rows, and the columns to cluster by."""
+    if (options.data is None) == (options.n is None):
         got = "neither" if options.data is None else "both"
         raise ParameterError(
             "askmeans plan must have either DATA or -n, the number of items. "
             f"Got {got}; name a data file, or give the number of items."
         )
+    if options.data is None:
+        assert options.n is not None
+        if options.features is not None:
+            raise ParameterError(
+                "--features must come with DATA, whose columns they are. Got -n instead; name the "
+                "data file, or leave --features out."
+            )
+        return options.n, []
+    from askmeans.cli.tables import with_kinds
+    from askmeans.tables.columns import Roles, describe_columns
     from askmeans.tables.reading import read_table
 
-    return len(read_table(options.data).frame)
+    table = read_table(options.data)
+    features = with_kinds(comma_list(options.features), table)
+    if features is None:
+        return len(table.frame), []
+    columns = describe_columns(table.frame, Roles(features=features), table.folder)
+    return len(table.frame), [column for column in columns if column.use == "feature"]
 
 
 def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:

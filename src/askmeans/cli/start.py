@@ -14,6 +14,7 @@ from askmeans.cli.options import (
     Budget,
     Clusters,
     Database,
+    Features,
     Force,
     Json,
     Name,
@@ -82,6 +83,7 @@ class PlanOptions:
     )
     ask: Annotated[AskName, Option(help="The kind of question, as in fit.")] = "membership"
     budget: Budget = None
+    features: Features = None
     seconds_per_question: Seconds = 5.0
     as_json: Json = False
 
