@@ -80,6 +80,32 @@ def test_an_answer_held_is_not_added_to_the_same_that_waits_for_a_second_annotat
     assert session.ask(annotator="ann") == [question]
 
 
+@pytest.mark.parametrize("value", [0.25, 0.75])
+@pytest.mark.parametrize("annotator", ["me", "held"])
+def test_an_unnamed_answer_to_what_somebody_else_answered_changes_nothing(make, annotator, value):
+    session = make()
+    (question,) = session.ask(annotator="Ada")
+    session.tell(question.id, 0.25, annotator="Ada")
+    unnamed = Answer(round=0, kind=question.kind, items=question.items, cluster=question.cluster,
+                     repeat=0, value=value, annotator=annotator)  # fmt: skip
+    report = session.import_answers([unnamed])
+    assert (report.new, report.existing, report.conflicting) == (0, value == 0.25, value == 0.75)
+    assert [answer.annotator for answer in session.history.answers()] == ["Ada"]
+
+
+@pytest.mark.parametrize("annotator", ["me", "held"])
+def test_an_unnamed_answer_is_not_added_to_the_same_of_the_first_of_two_annotators(make, annotator):
+    session = make(annotations=2)
+    (question,) = session.ask(annotator="Ada")
+    session.tell(question.id, 0.25, annotator="Ada")
+    unnamed = Answer(round=0, kind=question.kind, items=question.items, cluster=question.cluster,
+                     repeat=0, value=0.25, annotator=annotator)  # fmt: skip
+    assert session.import_answers([unnamed]).existing == 1
+    assert session.ask(annotator="Bob") == [question]
+    session.undo(annotator="Ada")
+    assert session.history.answers() == []
+
+
 def test_two_answers_held_to_one_question_must_agree(make):
     session = make(ask="similarity")
     fields = {"round": 0, "kind": "pair", "cluster": None, "repeat": 0}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, SessionError
-from askmeans.queries import Answer, Question
+from askmeans.queries import ME, Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import as_row
 from askmeans.sessions.events import Gold, Imported, Skip, Value
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
 __all__ = ["add_gold", "import_answers"]
+
+_UNNAMED = (ME, IMPORTED)  # annotators of answers that do not say whose they are
 
 
 def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
@@ -42,10 +44,13 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
                         f"{value} after {present.value}; nothing was imported."
                     )
                 conflicting += differs
-            elif annotator == IMPORTED and state.is_settled(number):  # by people who have names
+            elif annotator in _UNNAMED and state.is_settled(number):
                 known = state.value(number)
                 silent = isinstance(known, float) and math.isnan(known)
                 conflicting += value != (None if silent else known)
+            # The same answer twice would stay when it is undone here.
+            elif annotator in _UNNAMED and value in [e.value for e in state.answers(number)]:
+                continue
             else:
                 new += 1
                 transaction.append(Imported(annotator=annotator, question=number, value=value))
