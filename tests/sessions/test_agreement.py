@@ -137,19 +137,6 @@ def test_what_cannot_be_decided_is_refused_and_changes_nothing(group):
     assert group.history.last_event == before
 
 
-def test_more_opinions_of_one_question_can_be_wanted(make):
-    session = make(ask="group", cluster_names=NAMES)
-    (question,) = session.ask(annotator="Ada")
-    session.tell(question.id, 0, annotator="Ada")
-    session.people.want_opinions(question.id, 3)
-    assert session.ask(annotator="Bo") == session.ask(annotator="Cy") == [question]
-    assert session.ask(annotator="Di") != [question]  # both that are wanted are with somebody
-    session.tell(question.id, 0, annotator="Bo")
-    assert not session.tell(question.id, 1, annotator="Cy").late
-    assert session.ask(annotator="Ada") != [question]
-    assert session.status().answered == 1
-
-
 def test_where_two_disagree_others_are_asked_up_to_the_most(make, again):
     session = make(ask="group", annotations=(2, 4), cluster_names=NAMES)
     (first,) = session.ask(annotator="Ada")

@@ -47,11 +47,10 @@ STEP = st.one_of(
     st.tuples(st.just("tell new group"), WHO, st.none()),
     st.tuples(st.just("undo groups"), WHO, st.none()),
     st.tuples(st.just("adjudicate"), WHO, st.one_of(VALUE, st.none())),
-    st.tuples(st.just("opinions"), WHO, st.integers(1, 3)),
     st.tuples(st.just("gold"), WHO, st.integers(0, 5)),
 )
 REFUSED = (BudgetError, KeyConflictError, ParameterError, QueryError, SessionError)
-SETTINGS = {"annotations": [1, 2], "budget": [None, 6], "ask": ["membership", "group"]}
+SETTINGS = {"annotations": [1, 2, (1, 3)], "budget": [None, 6], "ask": ["membership", "group"]}
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +135,6 @@ class Team:
                 round=0, kind=session.config.ask, items=(detail,), repeat=0,
                 cluster=None if grouped else 0, value=(0.0, 1.0) if grouped else 0.25,
             )])  # fmt: skip
-        elif what == "opinions":
-            session.people.want_opinions(1, detail, annotator=who)
         elif what == "crash":
             session.close()
             self.open[who] = sessions.open(self.path)

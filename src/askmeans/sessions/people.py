@@ -371,30 +371,6 @@ class People:
 
         return self._moves.log(decided)
 
-    def want_opinions(self, question_id: int, n: int, *, annotator: str = ME) -> events.Event:
-        """Ask so many people about a question, whatever the session's `annotations` are.
-
-        Parameters
-        ----------
-        question_id : int
-            The question's number.
-        n : int
-            How many answers are wanted; fewer than `annotations` are not.
-        annotator : str, default="me"
-            Who wants them.
-
-        Returns
-        -------
-        Event
-            The stored event.
-        """
-        check_number(n, "n", "People.want_opinions", integer=True, minimum=1)
-        number = self._runtime.asked_question(question_id).id
-        most = min(int(n), 2**31)
-        return self._moves.log(
-            lambda: events.WantOpinions(annotator=annotator, question=number, n=most)
-        )
-
     def add_gold(self, answers: Iterable[Answer]) -> ImportReport:
         """Mix questions whose answers are known with the others, unmarked.
 
