@@ -10,7 +10,7 @@ import pytest
 
 from askmeans.exceptions import DataError
 from askmeans.results import Clustering
-from askmeans.sessions.display import as_display, shortened, strongest_items
+from askmeans.sessions.display import as_display, exemplars_of, shortened
 from askmeans.sessions.group_numbers import unique_names
 
 
@@ -90,13 +90,13 @@ def test_long_labels_are_cut():
     assert shortened(" two\n words ") == "two words"
 
 
-def test_the_strongest_items_of_a_group_are_its_own_nearest_to_its_centre():
+def test_exemplars_are_a_groups_own_strongest_and_of_equals_those_nearest_to_its_centre():
     X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    U = np.array([[1.0, 0.0], [0.4, 0.6], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+    U = np.array([[0.98, 0.02], [0.4, 0.6], [0.96, 0.04], [0.0, 0.9], [0.0, 1.0]])
     found = Clustering(
-        centers=np.array([[1.0], [8.6]]), memberships=U, predictor=lambda X: X, complete=False
+        centers=np.array([[1.1], [8.6]]), memberships=U, predictor=lambda X: X, complete=False
     )
-    assert strongest_items(found, X, 2) == [[0, 2], [4, 3]]
+    assert [exemplars_of(found, X, cluster, 3) for cluster in (0, 1)] == [[2, 0], [4, 3, 1]]
 
 
 def test_of_items_with_the_same_features_one_tells_what_a_group_is():
@@ -105,7 +105,7 @@ def test_of_items_with_the_same_features_one_tells_what_a_group_is():
     found = Clustering(
         centers=np.array([[0.0], [9.0]]), memberships=U, predictor=lambda X: X, complete=False
     )
-    assert strongest_items(found, X, 3) == [[0, 3, 1], [4, 3, 0]]
+    assert [exemplars_of(found, X, cluster, 3) for cluster in (0, 1)] == [[0, 3, 1], [4]]
 
 
 def test_names_are_letters_and_never_the_same():

@@ -28,7 +28,7 @@ from askmeans.policy import Policy
 from askmeans.queries import ME, Answer, Answers
 from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
-from askmeans.sessions.display import strongest_items
+from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
@@ -235,7 +235,8 @@ def _exemplars(job: Job, known: Answers) -> list[list[int]] | None:
     start, _ = collect_warnings(
         lambda: drive(_plan(job), CallbackOracle(), budget=0, ledger=known.ledger())
     )
-    return strongest_items(start.clustering, job.X, _EXEMPLARS)
+    clusters = range(job.spec.n_clusters)
+    return [exemplars_of(start.clustering, job.X, cluster, _EXEMPLARS) for cluster in clusters]
 
 
 def _about(job: Job) -> dict[str, Any]:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_text
 from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
-from askmeans.results import Clustering
+from askmeans.results import Clustering, strongest_clusters
 
-__all__ = ["IMAGE_TYPES", "Display", "Item", "as_display", "shortened",
-           "strongest_items"]  # fmt: skip
+__all__ = ["IMAGE_TYPES", "Display", "Item", "as_display", "exemplars_of", "shortened"]
 
 IMAGE_TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
@@ -172,21 +171,27 @@ def as_display(
     )
 
 
-def strongest_items(clustering: Clustering, X: NDArray[np.floating], n: int) -> list[list[int]]:
-    """For each group of a clustering, its own items nearest to its centre, at most n.
+def exemplars_of(
+    clustering: Clustering, X: NDArray[np.floating], cluster: int, n: int
+) -> list[int]:
+    """At most n items that show what a cluster is: those with the largest membership in tenths.
 
-    They show what a group is before the first answer; of items with the same features
-    one does.
+    Among equals the nearest to the centre come first; of items with the same features one does.
     """
-    own = clustering.memberships.argmax(axis=1)
-    distances = lloyd.distances(X, clustering.centers).astype(np.float64)
-    exemplars = []
-    for j, column in enumerate(distances.T):
-        order = np.lexsort((column, own != j))[: _TWINS * n]
-        features = [np.asarray(X[row]).tobytes() for row in order]
-        twin = np.array([same in features[:place] for place, same in enumerate(features)])
-        exemplars.append(order[np.lexsort((twin, own[order] != j))][:n].tolist())
-    return exemplars
+    U = clustering.memberships
+    own = np.flatnonzero(strongest_clusters(U) == cluster)
+    tenths = np.round(U[own, cluster], 1)
+    wanted = _TWINS * n
+    if len(own) > wanted:
+        least = np.partition(tenths, -wanted)[-wanted]
+        own, tenths = own[tenths >= least], tenths[tenths >= least]
+    centers = clustering.centers[cluster : cluster + 1]
+    distances = lloyd.distances(np.asarray(X[own]), centers)[:, 0] if len(own) else tenths
+    own = own[np.lexsort((distances, -tenths))][:wanted]
+    features = [np.asarray(X[row]).tobytes() for row in own]
+    twin = np.array([same in features[:place] for place, same in enumerate(features)], dtype=bool)
+    rows: list[int] = own[np.argsort(twin, kind="stable")][:n].tolist()
+    return rows
 
 
 def _table(items: Any) -> tuple[list[str], list[list[Any]] | None]:

@@ -12,7 +12,7 @@ from askmeans._util.checks import check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.sessions.config import Config
-from askmeans.sessions.display import strongest_items
+from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.groups import as_line
 from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
 from askmeans.sessions.session import Session
@@ -156,7 +156,9 @@ def create(
     )  # refuses what it cannot do, before
     typical = None
     if config.cluster_names is None and config.ask not in SIMILARITIES:
-        typical = strongest_items(collect_warnings(policy.clustering)[0], matrix, _EXEMPLARS)
+        start = collect_warnings(policy.clustering)[0]
+        clusters = range(config.n_clusters)
+        typical = [exemplars_of(start, matrix, cluster, _EXEMPLARS) for cluster in clusters]
     config = replace(
         config, typical=typical, feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),

@@ -16,7 +16,8 @@ from scipy.optimize import linear_sum_assignment
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError, AskmeansWarning
-from askmeans.results import Clustering, strongest_clusters
+from askmeans.results import Clustering
+from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
 from askmeans.sessions.group_numbers import RESERVED, unique_names
 from askmeans.sessions.log import State
@@ -307,18 +308,19 @@ class Results:
         if placed_only:
             return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
         more: list[int] = []
-        typical, memberships = self._runtime.config.typical, self._memberships
+        typical, last = self._runtime.config.typical, self._runtime.last_result
         if typical is not None and cluster < len(typical):
             more = typical[cluster]
         elif typical is not None and self._runtime.again:  # what is in none of the groups yet
             more = [question.items[0] for question in self._runtime.again]
-        elif memberships is not None and (rows or self._runtime.config.ask in SIMILARITIES):
+        elif last is not None and (rows or self._runtime.config.ask in SIMILARITIES):
             # A group that has only a name has no column of its own before somebody placed an item.
-            column = groups.living.index(cluster)
-            if memberships.shape[1] == len(groups.living):  # of the groups of now
-                order = np.argsort(-memberships[:, column], kind="stable")
-                order = order[strongest_clusters(memberships)[order] >= 0]
-                more = order[: n + len(without) + len(hidden)].tolist()
+            clustering = last.result.clustering
+            if clustering.memberships.shape[1] == len(groups.living):  # of the groups of now
+                more = exemplars_of(
+                    clustering, self._runtime.rows.matrix,
+                    groups.living.index(cluster), n + len(without) + len(hidden),
+                )  # fmt: skip
         rows += [row for row in more if row not in hidden
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
         return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Group, Item, Reply, Session, SessionResult
+from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.group_numbers import RESERVED
 from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
@@ -25,7 +26,6 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 _TYPICAL = 4
-_CANDIDATES = 500  # of a group's strongest items, for the most central ones
 _REVIEWED = 8
 _OUTSIDE = 12  # items in none of the groups that are listed
 _CHOICES = 3  # groups that an unclear item may be put into with one click
@@ -193,13 +193,15 @@ def group_views(
     U, names = result.memberships, result.group_names
     colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
     profile, groups = profiles.of(U), list(session.groups)
-    strongest = strongest_clusters(U)
-    strongest[unsure] = -1
     suggested = _suggested_names(names, profile)
     views = []
     for j, name in enumerate(names):
         number = groups[j].number if j < len(groups) else j
-        rows = _typical_rows(session, result, j, np.flatnonzero(strongest == j))
+        rows: list[int] = []
+        if result.basis != "nothing":
+            n = _TYPICAL + len(unsure)
+            rows = exemplars_of(result.clustering, session.rows.matrix, j, n)
+            rows = [row for row in rows if row not in unsure][:_TYPICAL]
         views.append(
             GroupView(
                 group=Group(number=number, name=name),
@@ -324,23 +326,6 @@ def _suggested_names(names: Sequence[str], profiles: Sequence[Profile]) -> list[
         suggested.append(new[0].capitalize() if is_unnamed and new else None)
         taken |= {each.casefold() for each in new}
     return suggested
-
-
-def _typical_rows(session: Session, result: SessionResult, j: int, mine: Rows) -> list[int]:
-    """Items that show best what a group is: of those that belong to it most, the most central."""
-    if result.basis == "nothing":
-        return []
-    values, X = result.memberships[mine, j], session.rows.base
-    order = np.argsort(-values, kind="stable")[:_CANDIDATES]
-    rows, center = mine[order], result.clustering.centers[j]
-    distances = np.full(len(rows), np.inf)
-    known = rows < len(X)  # not added since
-    if np.isfinite(center).all():
-        gaps = np.asarray(X[rows[known]], dtype=np.float64) - center
-        distances[known] = np.linalg.norm(gaps, axis=1)
-    best = np.lexsort((distances, -np.round(values[order], 1)))[:_TYPICAL]
-    typical: list[int] = rows[best].tolist()
-    return typical
 
 
 def _spreads(result: SessionResult, answered: Rows) -> Floats:
