@@ -11,7 +11,7 @@
 // - A page that is open says so, and holds its question; one that is left says so, too, and others
 //   may have it at once.
 
-import { KEYS, follow, preview, shortcuts, sleep, unfold } from "./results.js";
+import { KEYS, ROOT, follow, preview, shortcuts, sleep, unfold } from "./results.js";
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
@@ -425,5 +425,7 @@ if (shownQuestion()) answering();
 if (document.getElementById("result")) {
   follow();
   preview();
+  import("./items.js").then(({ lasso }) => lasso(ROOT));
 }
+if (document.getElementById("filter")) import("./items.js").then(({ items }) => items());
 if (!shownQuestion()) document.addEventListener("keydown", shortcuts);
