@@ -455,8 +455,8 @@ class Groups(Sequence[Group]):
         number = None if group is None else self.number(group)
         value = () if number is None else {number: 1.0}
         with self._runtime.up_to_date():
-            row = as_shares(value, self._runtime.groups, self._results.names(), None)
-        return self._moves.place(map(int, rows), row, annotator, key)
+            shares = as_shares(value, self._runtime.groups, self._results.names(), None)
+        return self._moves.place(map(int, rows), shares, annotator, key)
 
     def undo_move(self, key: str, *, annotator: str = ME) -> int:
         """Take back a `move`: its answers that still stand, and what they replaced stands again.

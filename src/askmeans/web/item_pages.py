@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from askmeans._util.checks import parse_digits
 from askmeans.sessions import Session
 from askmeans.web.context import AppContext, redirect
-from askmeans.web.forms import SentForm, annotator_of
+from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
 from askmeans.web.group_views import explain_item
 from askmeans.web.items import NOBODY, NONE, PER_PAGE, ItemFilter
 from askmeans.web.result_pages import RESULT_TIMEOUT
@@ -53,6 +53,8 @@ def add_items(router: APIRouter, context: AppContext) -> None:
     @router.post("/items/move")
     def move(request: Request, form: SentForm) -> Response:
         """Put the chosen items, or all that match, into a group."""
+        if not context.is_owner(request):
+            raise HTTPException(403, "Only owners of the session move items. Ask one of them.")
         who, wanted = context.annotator_in(form), ItemFilter.from_fields(form.fields)
         back = wanted.address(page=form.get("page") or "")
         rows = list(form.numbered("row-"))
@@ -69,11 +71,13 @@ def add_items(router: APIRouter, context: AppContext) -> None:
             )  # fmt: skip
             return redirect(back, text, failed=True)
         value, key = form.value(), form.text("key")
+        if value != () and not isinstance(value, int):
+            raise HTTPException(422, INCOMPLETE)
         group = None if value == () else value
 
         def save() -> str:
             session.groups.move(rows, group, annotator=who, key=key)
-            name = "none of the groups" if group is None else session.groups.all_names[int(group)]
+            name = "none of the groups" if group is None else session.groups.all_names[group]
             return f"{len(rows):,} item{' is' if len(rows) == 1 else 's are'} in {name} now."
 
         text, status = context.attempt(save)

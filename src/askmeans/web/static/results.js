@@ -22,7 +22,7 @@ export async function follow() {
     if (document.hidden || old.contains(document.activeElement)) continue;
     try {
       const tag = old.dataset.tag;
-      const response = await fetch("/results/part", {
+      const response = await fetch(`${ROOT}/results/part`, {
         headers: tag ? { "If-None-Match": tag } : {},
         cache: "no-store",
       });
@@ -55,7 +55,7 @@ export function preview() {
     }
     box.querySelector("p").textContent = link.getAttribute("aria-label");
     image.hidden = !link.dataset.image;
-    if (link.dataset.image) image.src = `/image/${link.dataset.row}?small=true`;
+    if (link.dataset.image) image.src = `${ROOT}/image/${link.dataset.row}?small=true`;
     const at = link.getBoundingClientRect();
     const left = Math.min(at.right + 8, innerWidth - box.offsetWidth - 8);
     box.style.left = `${Math.max(8, left)}px`;
