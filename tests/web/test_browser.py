@@ -465,7 +465,7 @@ def test_the_results_follow_the_answers_and_leads_to_reasons(
         row = session.question(question).items[0]
         session.tell(question, 0.75, annotator="bob")
     expect(page.locator(".facts")).to_contain_text("Answers1")
-    page.locator(f'svg.scatter a[href="/items/{row}"] circle').click()
+    page.locator(f'svg.scatter a[href="items/{row}"] circle').click()
     expect(page.locator("h1")).to_have_text(tools.FRUIT[row])
     expect(page.locator("main")).to_contain_text("bob answered “¾”")
     picture_of(page, "item")

@@ -72,7 +72,7 @@ def test_twelve_groups_are_told_apart_by_their_colours(sight, least):
 
 
 def test_every_groups_colour_stands_out_by_day_and_by_night():
-    papers = re.findall(r"--(?:paper|card): (#\w+);", (STATIC / "style.css").read_text())
+    papers = re.findall(r"--(?:paper|card): (#\w+);", (STATIC / "theme.css").read_text())
     assert len(papers) == 4
     for paper in papers:
         assert min(contrast(color, paper) for color in colors_of(12)) > 3.0

@@ -18,7 +18,7 @@ from askmeans.sessions import Session
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.tables.pictures import thumbnail
 from askmeans.web.answering import Assignments
-from askmeans.web.context import STATIC, scale_of, templates
+from askmeans.web.context import STATIC, STYLES, scale_of, templates
 from askmeans.web.drawing import Plane, colors_of, scatter
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form
@@ -44,7 +44,8 @@ class CardDocument:
         return self._render(
             "answer.html",
             layout=templates.from_string((_HERE / "frame.html").read_text()),
-            style=(STATIC / "style.css").read_text() + (_HERE / "frame.css").read_text(),
+            style="".join((STATIC / f"{name}.css").read_text() for name in STYLES)
+            + (_HERE / "frame.css").read_text(),
             bridge=(_HERE / "frame.js").read_text(),
             script=_page_script(),
         )

@@ -35,7 +35,7 @@ from askmeans.web.forms import Form, annotator_of, is_script
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 
-__all__ = ["STATIC", "AppContext", "is_api", "redirect", "scale_of", "templates"]
+__all__ = ["STATIC", "STYLES", "AppContext", "is_api", "redirect", "scale_of", "templates"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,13 +51,16 @@ _TURN_SECONDS = 30.0  # after which a request no longer waits for its turn
 _MESSAGE_COOKIE = "askmeans_said"
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
+STYLES = ("theme", "base", "frame", "forms", "progress", "item", "answer", "choices", "groups",
+          "results")  # of a page, in the order of the cascade  # fmt: skip
 
 
 class AppContext:
     """One session being served."""
 
-    def __init__(self, session: Session, settle_seconds: float) -> None:
+    def __init__(self, session: Session, settle_seconds: float, root: str = "") -> None:
         self.session = session
+        self.root = root  # the path under which the session is served
         self.assignments = Assignments(session, settle_seconds)
         self.cards = self.assignments.cards
         self.result_views = ResultViews(session)
@@ -88,6 +91,7 @@ class AppContext:
             "annotator": annotator_of(request),
             "token": request.state.token,
             "mark": self.assignments.mark,
+            "root": self.root,
             "path": request.scope["path"],
             "is_owner": self.is_owner(request),
             "sees_results": self.sees_results(request, values.get("options")),
@@ -307,6 +311,7 @@ templates = Environment(  # compiled once, however many sessions are served
     lstrip_blocks=True,
 )
 # Unless a page overrides them.
-templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html"}
+templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html",
+                      "root": "", "styles": STYLES}  # fmt: skip
 templates.filters |= {"describe": describe, "describe_fully": describe_fully, "items": rounded,
                       "markdown": as_html}  # fmt: skip

@@ -112,13 +112,13 @@ def scatter(
         x, y = points[place]
         ring = " doubtful" if is_ambiguous[place] else ""
         image = ' data-image="1"' if items[place].image else ""
-        link = f'<a href="/items/{row}" tabindex="-1" data-row="{row}"{image}>'
+        link = f'<a href="items/{row}" tabindex="-1" data-row="{row}"{image}>'
         title = escape(f"{items[place].label}: {_describe_shares(U[place], names)}")
         title = f"<title>{title}</title>"
         if place in pictured:
             left, top = x - _THUMB / 2, y - _THUMB / 2
             pictures.append(
-                f'{link}<image href="/image/{row}?small=true" x="{left:.1f}" y="{top:.1f}" '
+                f'{link}<image href="image/{row}?small=true" x="{left:.1f}" y="{top:.1f}" '
                 f'width="{_THUMB:g}" height="{_THUMB:g}" preserveAspectRatio="xMidYMid slice"/>'
                 f'<rect class="dot thumb{ring}" x="{left:.1f}" y="{top:.1f}" width="{_THUMB:g}" '
                 f'height="{_THUMB:g}" rx="5" stroke="{colors[place]}"/>{title}</a>'

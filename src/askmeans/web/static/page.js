@@ -11,7 +11,7 @@
 // - A page that is open says so, and holds its question; one that is left says so, too, and others
 //   may have it at once.
 
-import { KEYS, follow, preview, shortcuts, sleep, unfold } from "./results.js";
+import { KEYS, ROOT, follow, preview, shortcuts, sleep, unfold } from "./results.js";
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
@@ -82,7 +82,7 @@ function exchange(html) {
   if (within || (focused !== document.body && focused.offsetParent === null)) heading.focus();
   if (part.dataset.said) say(part.dataset.said, part.dataset.failed);
   document.getElementById("next").textContent = heading.textContent; // is read out
-  if (!part.dataset.question && location.search) history.replaceState(null, "", "/");
+  if (!part.dataset.question && location.search) history.replaceState(null, "", `${ROOT}/`);
   settle();
   seek();
   watch();
@@ -153,7 +153,7 @@ function submit(event) {
   if (busy || !shownQuestion().dataset.ready) return refuse();
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
   for (const box of ["mix", "rename"]) document.getElementById(box)?.close();
-  if (form.id !== "undo" && form.id !== "renaming" && location.search) history.replaceState(null, "", "/");
+  if (form.id !== "undo" && form.id !== "renaming" && location.search) history.replaceState(null, "", `${ROOT}/`);
   send(form.getAttribute("action"), body);
 }
 
@@ -318,7 +318,7 @@ function watch() {
   watching = setTimeout(async () => {
     let text = "";
     try {
-      text = await (await fetch("/", { headers: { "X-Askmeans": "part" } })).text();
+      text = await (await fetch(`${ROOT}/`, { headers: { "X-Askmeans": "part" } })).text();
     } catch {
       // The server may come back: look again.
     }
@@ -358,7 +358,7 @@ function stay() {
   }
   const beat = () => {
     if (!shownQuestion().dataset.question || Date.now() - used > IDLE) return;
-    fetch("/renew", { method: "POST", body: seat() }).catch(() => {});
+    fetch(`${ROOT}/renew`, { method: "POST", body: seat() }).catch(() => {});
   };
   beat();
   setInterval(beat, BEAT);
@@ -369,7 +369,7 @@ function leave() {
   if (busy || !shownQuestion().dataset.question) return; // an answer on its way is for this question
   const told = seat();
   told.set("key", shownQuestion().dataset.key);
-  navigator.sendBeacon("/leave", told);
+  navigator.sendBeacon(`${ROOT}/leave`, told);
 }
 
 // Keys may be turned off, for those whose words or hands press them unasked.

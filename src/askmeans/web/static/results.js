@@ -1,6 +1,7 @@
 // What the results do beyond links and forms: they follow the answers, tell what a dot is, and take keys.
 
 export const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
+export const ROOT = document.documentElement.dataset.root ?? ""; // where the session is served
 const LOOK = 3000; // milliseconds between two looks for something new
 
 export function sleep(milliseconds) {
@@ -21,7 +22,7 @@ export async function follow() {
     if (document.hidden || old.contains(document.activeElement)) continue;
     try {
       const tag = old.dataset.tag;
-      const response = await fetch("/results/part", {
+      const response = await fetch(`${ROOT}/results/part`, {
         headers: tag ? { "If-None-Match": tag } : {},
         cache: "no-store",
       });
@@ -54,7 +55,7 @@ export function preview() {
     }
     box.querySelector("p").textContent = link.getAttribute("aria-label");
     image.hidden = !link.dataset.image;
-    if (link.dataset.image) image.src = `/image/${link.dataset.row}?small=true`;
+    if (link.dataset.image) image.src = `${ROOT}/image/${link.dataset.row}?small=true`;
     const at = link.getBoundingClientRect();
     const left = Math.min(at.right + 8, innerWidth - box.offsetWidth - 8);
     box.style.left = `${Math.max(8, left)}px`;
