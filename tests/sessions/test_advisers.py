@@ -128,14 +128,14 @@ def test_a_description_is_accepted_changed_and_taken_back(session):
     first = session.groups.describe("bees", "They  make\nhoney.", annotator="Ada")
     assert [g.description for g in session.groups] == ["", "They make honey.", ""]
     second = session.groups.describe(1, "Stripes.")
-    assert [change.text for change in session.history.changes()] == [
+    assert [*map(session.history.describe, session.history.changes())] == [
         "described bees: They make honey.", "described bees: Stripes."
     ]  # fmt: skip
     with sessions.open(session.url) as again:
         assert again.groups[1].description == "Stripes."
         session.groups.add("dogs")
         again.groups.describe("dogs", "Bark.")  # though another process made it
-        again.undo(event=again.groups.last_change())
+        again.undo()
     session.history.take_back(second.event)
     assert session.groups[1].description == "They make honey."
     with pytest.raises(SessionError, match="changed again"):

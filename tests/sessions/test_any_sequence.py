@@ -126,7 +126,8 @@ class Team:
         elif what == "tell new group" and self.held[who]:
             self.give(who, self.with_new_group, self.held[who].pop(0), None)
         elif what == "undo groups":
-            session.undo(event=session.groups.last_change(), annotator=who)
+            standing = [each.event for each in session.history.changes() if not each.undone]
+            session.history.take_back(standing[-1] if standing else 0, annotator=who)
         elif what == "adjudicate":
             session.people.adjudicate(1, detail, annotator=who)
         elif what == "gold":

@@ -215,16 +215,18 @@ def test_groups_are_taken_back_like_answers(session, again):
 
 def test_groups_are_taken_back_in_turn(session):
     session.groups.add("large")
-    first = session.groups.last_change()
-    session.groups.merge(1, 2)
+    first = session.history.changes()[-1].event
+    merged = session.groups.merge(1, 2).event
     with pytest.raises(SessionError, match="in turn"):
-        session.undo(event=first)
+        session.history.take_back(first)
     with pytest.raises(SessionError, match="to undo"):
         session.undo(annotator="ann")
-    assert session.undo(event=session.groups.last_change(), annotator="ann").kind == "merge"
-    assert session.undo(event=first).kind == "group"
-    with pytest.raises(SessionError, match="Got none"):
-        session.groups.last_change()
+    session.history.take_back(merged, annotator="ann")
+    session.history.take_back(first)
+    assert session.groups.names == NAMES
+    for event in (first, merged):
+        with pytest.raises(SessionError, match="nothing changed again"):
+            session.history.take_back(event)
 
 
 def test_what_was_put_into_a_removed_group_is_in_none(session, again):
@@ -249,7 +251,7 @@ def test_what_was_put_into_a_removed_group_is_in_none(session, again):
 
 def test_a_removed_group_is_taken_back_by_the_next_undo(session):
     receipt = session.groups.remove(0)
-    assert [change.text for change in session.history.changes()] == ["removed small"]
+    assert [*map(session.history.describe, session.history.changes())] == ["removed small"]
     undone = session.undo()
     assert (undone.kind, undone.question, session.groups.names) == ("remove", None, NAMES)
     assert session.history.changes()[0].event == receipt.event
@@ -418,7 +420,7 @@ def test_a_group_that_was_taken_back_does_not_come_again_by_itself(make):
     while len(session.groups) == 2:
         told(session, 1, 2)
     assert session.groups.names == [*NAMES, "Group C"]
-    session.undo(event=session.groups.last_change())
+    session.history.take_back(session.history.changes()[-1].event)
     told(session, 5, 2)
     assert session.groups.names == NAMES
 

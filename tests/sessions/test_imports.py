@@ -263,3 +263,18 @@ def test_rows_that_threads_add_at_once_are_all_kept(make, kit):
     with ThreadPoolExecutor(max_workers=4) as pool:
         list(pool.map(lambda row: session.add_rows(kit.X[row : row + 2]), range(8)))
     assert len(session.rows) == len(set(session.rows.ids())) == 40 + 16
+
+
+@pytest.mark.parametrize("value", [(1.0, 0.0, 0.0), (0.5, 0.25, 0.0), (0.0, 0.0, 0.0)])
+def test_answers_are_the_same_in_a_file_from_before_and_after_a_group_was_added(make, value):
+    session = make(ask="group")
+    fields = {"round": 0, "kind": "group", "cluster": None, "repeat": 0, "annotator": "ann"}
+    session.import_answers([Answer(**fields, items=(1,), value=value)])
+    before = session.history.answers()
+    session.groups.add("large")
+    same, wider = (Answer(**fields, items=(1,), value=row) for row in (value, (*value, 0.0)))
+    for answers in ([same], [wider], [same, wider]):
+        assert session.import_answers(answers).existing == 1
+    assert session.history.answers() == before
+    with pytest.raises(KeyConflictError, match="must stay what it was"):
+        session.import_answers([Answer(**fields, items=(1,), value=(0.0, 0.0, 0.0, 1.0))])

@@ -86,7 +86,7 @@ def test_every_change_is_told_and_taken_back(session):
     session.groups.add("birds")
     pinned = session.groups.pin(1, 3)
     decided = session.settings.set_option("purpose", "We sort pets.")
-    assert [change.text for change in session.history.changes()] == [
+    assert [*map(session.history.describe, session.history.changes())] == [
         "renamed cats to felines",
         "added birds",
         "pinned x0 = 9 in dogs",
@@ -122,7 +122,7 @@ def test_a_second_name_goes_back_to_the_first_and_an_option_to_what_it_was(sessi
 def test_a_merge_is_told_by_the_name_that_ended(session):
     session.groups.rename(1, "hounds")
     merged = session.groups.merge("cats", "hounds")
-    assert session.history.changes()[-1].text == "merged hounds into cats"
+    assert session.history.describe(merged) == "merged hounds into cats"
     session.history.take_back(merged.event)
     assert session.groups.names == ["cats", "hounds"]
 

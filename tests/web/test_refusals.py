@@ -124,7 +124,7 @@ def beyond_the_budget(page):
 
 def a_group_that_was_merged_away(page):
     number = page.session.groups.add("huge")
-    page.session.undo(event=page.session.groups.last_change())
+    page.session.undo()
     return page.post("/answer", question=page.open(), key="k", value=f"group-{number}")
 
 
@@ -150,9 +150,9 @@ def a_change_that_was_taken_back(page):
 
 def an_older_regrouping(page):
     page.session.groups.add("huge")
-    first = page.session.groups.last_change()
+    first = page.session.history.changes()[-1].event
     page.session.groups.add("tiny")
-    return page.post("/undo", key="k", event=first)
+    return page.post("/take-back", event=first)
 
 
 def split_of_anothers_items(page):

@@ -204,13 +204,14 @@ def test_a_link_that_ends_within_a_week_is_not_used_again(database, tmp_path, mo
 
 def test_what_is_remembered_may_be_damaged_or_out_of_reach(database, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    link_of(database)
+    links = [link_of(database)]
     (file,) = (tmp_path / "state" / "askmeans").iterdir()
     for damaged in ("", "[]", '{"address": 1}', '{"address": "x", "token": "y"}'):
         file.write_text(damaged)
-        link_of(database)
+        links.append(link_of(database))
     monkeypatch.setenv("XDG_STATE_HOME", str(database))  # no folder can be made there
-    link_of(database)
+    links.append(link_of(database))
+    assert len({link.partition("token=")[2] for link in links}) == len(links)
 
 
 def test_a_token_of_an_annotator_is_not_taken_for_the_owner_s(database, tmp_path, monkeypatch):

@@ -237,8 +237,9 @@ def test_an_annotator_takes_back_no_group_of_an_owner(tmp_path, tools):
     session.groups.add("middle", annotator="ann")
     with tools.using(app, "bob", "annotator") as client:
         form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark,
-                "key": "k", "event": session.groups.last_change()}  # fmt: skip
-        assert client.post("/undo", data=form).status_code == 403
+                "key": "k", "event": session.history.changes()[-1].event}  # fmt: skip
+        assert client.post("/take-back", data=form).status_code == 403
+        client.post("/undo", data=form)
         client.post("/undo", data={**form, "question": "1"})
         client.post("/api/undo", json={"key": "l"}, headers=secret(client))
     assert session.groups.all_names == ["low", "high", "middle"]

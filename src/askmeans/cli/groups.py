@@ -7,10 +7,10 @@ from typer import Option
 
 from askmeans.cli.options import Annotator, SessionOptions, command
 from askmeans.cli.output import add_hint, say
-from askmeans.exceptions import ParameterError
+from askmeans.exceptions import ParameterError, SessionError
 
 if TYPE_CHECKING:
-    from askmeans.sessions import Session
+    from askmeans.sessions import Event, Session
 
 __all__ = ["GroupChanges"]
 
@@ -38,14 +38,15 @@ class GroupChanges:
 @command
 def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator = "me") -> None:
     """List, add, merge, rename, describe and remove groups at any time; no answer is lost."""
-    from askmeans.cli.questions import numbered, undo_text
+    from askmeans.cli.questions import numbered
 
     with options.open() as session:
         _change(session, changes, annotator)
         if changes.undo:
-            undone = session.undo(event=session.groups.last_change(), annotator=annotator)
+            change = _last_change(session)
+            session.history.take_back(change.event, annotator=annotator)
             if not options.as_json:
-                say(undo_text(undone, session.groups.all_names))
+                say(f"Taken back: {session.history.describe(change)}.")
         result, status = session.result(), session.status()
         sizes = result.memberships.sum(axis=0).tolist()
         listed, lines = [], [result.without_answers] if result.without_answers else []
@@ -63,6 +64,15 @@ def groups(options: SessionOptions, changes: GroupChanges, annotator: Annotator 
             "suggestion": status.suggestion,
         }
         options.show(session, values, *lines)
+
+
+def _last_change(session: "Session") -> "Event":
+    """The last group added, merged or removed that was not taken back since."""
+    kinds = ("group", "merge", "remove")
+    changes = [c for c in session.history.changes() if c.kind in kinds and not c.undone]
+    if not changes:
+        raise SessionError("There must be a group that was added, merged or removed. Got none.")
+    return changes[-1]
 
 
 def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:

@@ -9,7 +9,6 @@ from askmeans.sessions.history import History
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
 from askmeans.sessions.people import Invite, People, Person
 from askmeans.sessions.reports import (
-    Change,
     Estimate,
     Group,
     ImportReport,
@@ -27,7 +26,6 @@ __all__ = [
     "AdviserScore",
     "Advisers",
     "Agreement",
-    "Change",
     "Disagreement",
     "Estimate",
     "Event",

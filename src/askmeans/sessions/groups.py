@@ -574,20 +574,6 @@ class Groups(Sequence[Group]):
         with self._runtime.lock:
             return self._results.pinned(self.number(group))
 
-    def last_change(self) -> int:
-        """The event of the last group that was added, merged or removed, for `Session.undo`.
-
-        Returns
-        -------
-        int
-            Its number in the log.
-        """
-        with self._runtime.up_to_date() as state:
-            changes = state.group_changes
-        if not changes:
-            raise SessionError("There must be a group that was added, merged or removed. Got none.")
-        return changes[-1].id
-
     def grow(self) -> None:
         """With n_clusters="auto", add a group where enough items belong to none.
 

@@ -5,7 +5,6 @@ Nothing is deleted: taking a change back is another event that puts things as th
 
 from typing import Any
 
-from askmeans.exceptions import SessionError
 from askmeans.queries import ME
 from askmeans.sessions.events import (
     GROUP_CHANGES,
@@ -20,8 +19,7 @@ from askmeans.sessions.events import (
     SetOption,
 )
 from askmeans.sessions.log import check_annotator
-from askmeans.sessions.moves import Moves
-from askmeans.sessions.reports import Change
+from askmeans.sessions.moves import Moves, not_to_take_back
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import initial_option
@@ -113,25 +111,19 @@ class History:
             replies = state.replies(check_annotator(annotator))
             return leased | {event.question for event in replies}
 
-    def changes(self) -> list[Change]:
-        """Changes of groups and options, in order.
+    def changes(self) -> list[Event]:
+        """Changes of groups and options, in order; `describe` has each in words.
 
         Returns
         -------
-        list of Change
-            One each; `take_back` takes its event.
+        list of Event
+            The stored events.
         """
         with self._runtime.up_to_date() as state:
-            return [
-                Change(
-                    event=event.id, kind=event.kind, text=self._text(event),
-                    annotator=event.annotator, at=event.at, undone=event.id in state.undone,
-                )
-                for event in state.changes
-            ]  # fmt: skip
+            return [state.as_of_now(event) for event in state.changes]
 
     def take_back(self, event: int, *, annotator: str = ME) -> Event:
-        """Reverse a change of groups or options.
+        """Reverse a change of groups or options, whoever made it; answers go by `Session.undo`.
 
         With a group that was split off, the answers that were changed for it are restored, too.
 
@@ -160,18 +152,11 @@ class History:
             change = next((each for each in state.changes if each.id == event), None)
             later = [each for each in state.changes if change and each.id > event]
             if change is None or any(_same(change, each) for each in later):
-                raise SessionError(
-                    "There must be a change of groups or options that nothing changed again. "
-                    f"Got event {event}.",
-                    user_message="This change was taken back before, or the same was changed again "
-                    "since. The newest change is the one to take back.",
-                )
-            if isinstance(change, GROUP_CHANGES):
-                reverse = None
-            else:
-                reverse = self._reverse(change, annotator)
-        if reverse is None:
-            return self._moves.undo(None, annotator, None, event).receipt
+                raise not_to_take_back(event)
+            is_of_groups = isinstance(change, GROUP_CHANGES)
+            reverse = change if is_of_groups else self._reverse(change, annotator)
+        if is_of_groups:
+            return self._moves.undo_group_change(event, annotator)
         return self._moves.log(lambda: reverse)
 
     def _reverse(self, change: Event, annotator: str) -> Event:
@@ -204,8 +189,23 @@ class History:
                     return name
                 return names[-1] if names else self._results.first_name(group)
 
+    def describe(self, change: Event) -> str:
+        """A change in a few words.
+
+        Parameters
+        ----------
+        change : Event
+            One of `changes`.
+
+        Returns
+        -------
+        str
+            What was done, such as "added birds".
+        """
+        with self._runtime.lock:
+            return self._text(change)
+
     def _text(self, change: Event) -> str:
-        """A change in a few words."""
         names = self._results.all_names()
         match change:
             case Rename(name=name):

@@ -37,7 +37,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             number = numbers[question]
             present = state.reply(number, annotator)
             if present is not None and not isinstance(present, Skip):
-                differs = present.value != value
+                differs = not _is_same(present.value, value)
                 if differs and isinstance(present, Imported):
                     raise KeyConflictError(
                         f"The answer imported to {_text(question)} must stay what it was. Got "
@@ -47,9 +47,11 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
             elif annotator in _UNNAMED and state.is_settled(number):
                 known = state.value(number)
                 silent = isinstance(known, float) and math.isnan(known)
-                conflicting += value != (None if silent else known)
+                conflicting += not _is_same(value, None if silent else known)
             # The same answer twice would stay when it is undone here.
-            elif annotator in _UNNAMED and value in [e.value for e in state.answers(number)]:
+            elif annotator in _UNNAMED and any(
+                _is_same(each.value, value) for each in state.answers(number)
+            ):
                 continue
             else:
                 new += 1
@@ -74,7 +76,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
     def append(transaction: "Transaction") -> ImportReport:
         values: dict[Question, Value | None] = {}
         for (question, _), value in _checked_answers(listed, runtime).items():
-            if values.setdefault(question, value) != value:
+            if not _is_same(values.setdefault(question, value), value):
                 raise _two_answers(question, values[question], value)
         if None in values.values():
             raise SessionError("A gold answer must say something. Got 'cannot say'.")
@@ -86,7 +88,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
                 new += 1
                 transaction.append(Gold(annotator=GOLD, question=number, value=value))
             else:
-                conflicting += known.value != value
+                conflicting += not _is_same(known.value, value)
         existing = len(values) - new - conflicting
         return ImportReport(new=new, existing=existing, conflicting=conflicting)
 
@@ -104,9 +106,22 @@ def _checked_answers(
         annotator = IMPORTED
         if answer.annotator not in (IMPORTED, GOLD, ITSELF):
             annotator = check_annotator(answer.annotator, person=True)
-        if values.setdefault((question, annotator), value) != value:
+        if not _is_same(values.setdefault((question, annotator), value), value):
             raise _two_answers(question, values[question, annotator], value)
     return values
+
+
+def _is_same(one: Value | None, other: Value | None) -> bool:
+    """Whether two answers say the same; a row may be of a time with fewer groups."""
+    return _without_last_zeros(one) == _without_last_zeros(other)
+
+
+def _without_last_zeros(value: Value | None) -> Value | None:
+    """An answer without the groups after the last that has a share."""
+    if not isinstance(value, tuple):
+        return value
+    n = max((group for group, share in enumerate(value, 1) if share), default=0)
+    return value[:n]
 
 
 def _two_answers(question: Question, one: Value | None, other: Value | None) -> KeyConflictError:

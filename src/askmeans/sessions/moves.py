@@ -7,8 +7,8 @@ Rules of this file:
   the connection to the database is lost, the whole move is tried again with the same key.
 - The budget limits which questions are handed out. An answer to a question that was handed out is
   always stored, marked `late` where its lease had ended or the question was settled.
-- An undo takes the last reply back, or the one that is meant; changes of the groups are undone
-  in turn, the last one first.
+- An undo takes back what the annotator did last, or their answer to a question; changes of the
+  groups are undone in turn, the last one first.
 """
 
 import math
@@ -46,7 +46,7 @@ from askmeans.sessions.store.records import Lease
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["Moves"]
+__all__ = ["Moves", "not_to_take_back"]
 
 
 class Moves:
@@ -208,18 +208,20 @@ class Moves:
     def undo(
         self, number: int | None, annotator: str, key: str | None, event: int | None = None
     ) -> Undone:
-        """Append an undo of an annotator's last answer or skip, or of that to a question."""
+        """Append an undo of an annotator's last move, or of their answer to a question.
+
+        With `event` that must still be the answer which is taken back.
+        """
         annotator, key, runtime = check_annotator(annotator), as_key(key), self._runtime
         runtime.catch_up()
 
         def append(transaction: "Transaction") -> tuple[Undo | UndoGroupChange, bool]:
             stored = runtime.state.by_key.get((annotator, key))
-            if isinstance(stored, UndoGroupChange) and number is None:
+            if isinstance(stored, UndoGroupChange) and number is event is None:
                 return stored, True
             if stored is not None:
                 return _check_same(stored, Undo, number, None), True
-            change = self._group_change_to_undo(number, annotator, event)
-            if change is not None:
+            if number is event is None and (change := self._own_group_change(annotator)):
                 undo = UndoGroupChange(annotator=annotator, key=key, taken_back=change.id)
                 return transaction.append(undo), False
             reply = self._reply_to_undo(number, annotator, event)
@@ -237,6 +239,35 @@ class Moves:
             self._restore_split_answers()
         with runtime.lock:
             return self._undone(undo, repeated=repeated)
+
+    def undo_group_change(self, event: int, annotator: str) -> Event:
+        """Append that a change of the groups is taken back, whoever made it."""
+
+        def undo() -> Event:
+            changes = self._runtime.state.group_changes
+            change = next((each for each in changes if each.id == event), None)
+            if change is None:
+                raise not_to_take_back(event)
+            if change != changes[-1] and not isinstance(change, RemoveGroup):
+                raise SessionError(
+                    "Changes of the groups must be taken back in turn, the last first "
+                    f"(event {changes[-1].id}). Got event {event} instead.",
+                    user_message="Groups were added or merged after this one. Take those back "
+                    "first, the last one before the others.",
+                )
+            return UndoGroupChange(annotator=annotator, taken_back=event)
+
+        stored = self.log(undo)
+        self._restore_split_answers()
+        return stored
+
+    def _own_group_change(self, annotator: str) -> Event | None:
+        """The last change of the groups, where it is the annotator's, after their last reply."""
+        state = self._runtime.state
+        last = state.group_changes[-1] if state.group_changes else None
+        reply = state.last_of(annotator)
+        is_own = last is not None and last.annotator == annotator
+        return last if is_own and last and (reply is None or reply.id < last.id) else None
 
     def _restore_split_answers(self) -> None:
         """Answers that a split changed are as they were before, where its group was taken back."""
@@ -344,27 +375,6 @@ class Moves:
             )
         return event
 
-    def _group_change_to_undo(
-        self, number: int | None, annotator: str, meant: int | None
-    ) -> Event | None:
-        """The change of the groups that an undo takes back; None where it is about a reply."""
-        changes = self._runtime.state.group_changes
-        if number is not None or not changes:
-            return None
-        last, reply = changes[-1], self._runtime.state.last_of(annotator)
-        if meant is not None:
-            event = next((each for each in changes if each.id == meant), None)
-            if event is not None and event != last and not isinstance(event, RemoveGroup):
-                raise SessionError(
-                    "Changes of the groups must be taken back in turn, the last first "
-                    f"(event {last.id}). Got event {meant} instead.",
-                    user_message="Groups were added or merged after this one. Take those back "
-                    "first, the last one before the others.",
-                )
-            return event
-        own = last.annotator == annotator and (reply is None or reply.id < last.id)
-        return last if own else None
-
     def _lease_back(self, transaction: "Transaction", reply: Reply) -> None:
         """Lease the question to whoever took the answer back, unless another annotator has it."""
         now, leases = transaction.leases()
@@ -398,6 +408,16 @@ class Moves:
             value_now=value if settled and not silent else None,
             group=group.name if isinstance(group, AddGroup) else None,
         )
+
+
+def not_to_take_back(event: int) -> SessionError:
+    """An event is no change that could be taken back."""
+    return SessionError(
+        "There must be a change of groups or options that nothing changed again. "
+        f"Got event {event}.",
+        user_message="This change was taken back before, or the same was changed again "
+        "since. The newest change is the one to take back.",
+    )
 
 
 def _replaced(event: Reply, events: list[Event]) -> Reply | None:

@@ -17,7 +17,7 @@ from askmeans.sessions.log import GOLD, IMPORTED
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Change", "Estimate", "Group", "Holding", "ImportReport", "Question",
+__all__ = ["Estimate", "Group", "Holding", "ImportReport", "Question",
            "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
 
 
@@ -92,34 +92,6 @@ class Group:
     number: int
     name: str
     description: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What was done to a session's groups or to its options.
-
-    Parameters
-    ----------
-    event : int
-        Its number in the log.
-    kind : str
-        "rename", "describe", "group", "merge", "remove", "pin" or "option".
-    text : str
-        What was done, in a few words.
-    annotator : str
-        By whom.
-    at : float
-        When, in seconds since 1970 by the database's clock.
-    undone : bool
-        Whether it was taken back since.
-    """
-
-    event: int
-    kind: str
-    text: str
-    annotator: str
-    at: float
-    undone: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

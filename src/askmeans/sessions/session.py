@@ -367,6 +367,8 @@ class Session:
     ) -> Undone:
         """Take back one's last answer or skip, or what one did to the groups after it.
 
+        `History.take_back` reverses any change of the groups, also another's.
+
         Its question is open again, and one's own; unless another annotator had answered it later,
         whose answer counts then. A group that was added for the answer (`groups.add_for`) goes with
         it, if nothing else is in it.
@@ -378,7 +380,7 @@ class Session:
         annotator, key : as in `tell`
             Whose answer, and the client's key: the same again undoes nothing more.
         event : int or None, default=None
-            The `event` of the receipt that is meant; refused where it no longer stands.
+            The `event` of the answer that is meant; refused where it no longer stands.
 
         Returns
         -------

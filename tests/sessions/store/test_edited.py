@@ -82,7 +82,10 @@ def use(path):
 
 
 def test_a_database_as_it_was_is_used(whole, tmp_path):
-    use(shutil.copy(whole, tmp_path / "s.db"))
+    path = shutil.copy(whole, tmp_path / "s.db")
+    use(path)
+    with sessions.open(path) as session:
+        assert (len(session.history.answers()), session.groups.names) == (5, ["b", "c", "d"])
 
 
 @pytest.mark.parametrize("edit", EDITS)

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.similarity.comparisons import Comparisons
+from askmeans.policy.similarity.crowd import Crowd
 
 __all__ = [
     "Compared",
@@ -53,6 +54,7 @@ class Compared:
     misfit: Floats  # the largest part of an answer that rows do not explain, for each item
     unlike: Bools  # which items are like no group, though compared with every one
     sure: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # told of directly
+    crowd: Crowd | None = None  # where answers contradict each other more than slips do
 
     @property
     def items(self) -> Rows:

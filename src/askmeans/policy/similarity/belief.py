@@ -1,6 +1,6 @@
 """The belief after comparisons, and which answers may be slips.
 
-Slips are found by belief propagation, damped, since comparisons form loops:
+Slips are found by belief propagation:
 - Two items of one group were called unlike, or two of different groups alike, with the same small
   probability: that of a slip. It is estimated with the groups.
 - Before any comparison an item is in the group that models expect that learnt without it; they
@@ -16,12 +16,12 @@ from askmeans.policy.belief import EXACT, Belief
 from askmeans.policy.calibration import sharpened
 from askmeans.policy.ensemble import Ensemble
 from askmeans.policy.evidence import Evidence
-from askmeans.policy.models.linear import softmax
 from askmeans.policy.pool import Strata
 from askmeans.policy.similarity.anchors import Compared, groups_outside, n_wrong
+from askmeans.policy.similarity.crowd import Propagation
 from askmeans.policy.similarity.exact import Core
 
-__all__ = ["MISFIT", "SimilarBelief", "without_slips"]
+__all__ = ["MISFIT", "SimilarBelief", "floored", "without_slips"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -33,8 +33,6 @@ _GUIDE = 0.5  # of held-out answers' variance left unexplained, up to which they
 
 _LEAST = 0.02  # probability of a group, whatever models expect
 _CERTAIN = 1e-6  # the same, where somebody told the row
-_DAMPING = 0.3
-_SWEEPS, _TOLERANCE = 60, 1e-5
 _ROUNDS = 6  # of estimating how many slips there are
 _CLOSE = 1e-3  # shares of slips that are one
 FIRST = 0.05  # probability of a slip that these start with
@@ -109,6 +107,11 @@ class SimilarBelief(Belief):
             return self.n_clusters
         return self.n_clusters + max(1, sum(len(items) > 1 for items in self.strangers))
 
+    def _answered_confidence(self, rows: Floats) -> Floats:
+        """The probability that the strongest cluster is right; no answer of a crowd decides."""
+        crowd = self.compared.crowd
+        return super()._answered_confidence(rows) if crowd is None else rows.max(axis=1)
+
     def _memberships(self) -> Floats:
         """Memberships of all items; what comparisons tell of an item stands.
 
@@ -118,7 +121,8 @@ class SimilarBelief(Belief):
         U, rows, stack = super()._memberships(), self.compared.U, self.stack
         expected, against, slips = self.against
         if (
-            stack is not None
+            self.compared.crowd is None
+            and stack is not None
             and slips > (against > 1).sum()
             and not self.compared.comparisons.is_soft
         ):
@@ -134,39 +138,29 @@ class SimilarBelief(Belief):
 def without_slips(compared: Compared, expected: Floats) -> Floats:
     """How likely compared items are in each group, by all answers and what models expect."""
     comparisons = compared.comparisons.without(compared.unlike)
-    before = np.maximum(expected, _LEAST)
-    before[compared.sure] = np.maximum(compared.U[compared.sure], _CERTAIN)
-    sides = np.concatenate([comparisons.pairs, comparisons.pairs[:, ::-1]])  # who hears of whom
-    turned = np.roll(np.arange(len(sides)), len(comparisons.pairs))
-    signs = 2.0 * np.tile(comparisons.pair_value, 2) - 1.0
-    heard = np.zeros((len(sides), before.shape[1]))
-    slip, rows = FIRST, before
+    before = floored(expected, compared.sure, compared.U)
+    signs, slip = 2.0 * comparisons.pair_value - 1.0, FIRST
+    propagation = Propagation(comparisons.pairs, before)
     for _ in range(_ROUNDS):
-        strength = np.expm1(signs * np.log((1.0 - slip) / slip))
-        for _ in range(_SWEEPS):
-            rows, others = _rows(before, sides, heard)
-            step = np.log1p(strength[:, None] * others[turned])
-            step -= step.mean(axis=1, keepdims=True) + heard
-            heard += (1.0 - _DAMPING) * step
-            if np.abs(step).max(initial=0.0) < _TOLERANCE:
-                break
-        known, slip = slip, _share_of_slips(signs, (others * others[turned]).sum(axis=1), slip)
+        ratio = ((1.0 - slip) / slip) ** signs
+        propagation.run(before, ratio)
+        known, slip = slip, _share_of_slips(signs, propagation.same(ratio)[0], slip)
         if abs(slip - known) < _CLOSE:
             break
-    return rows
+    return propagation.rows
+
+
+def floored(expected: Floats, sure: Rows, rows: Floats) -> Floats:
+    """Expected rows, none of them certain but those that are known directly."""
+    before = np.maximum(expected, _LEAST)
+    before[sure] = np.maximum(rows[sure], _CERTAIN)
+    return np.asarray(before / before.sum(axis=1, keepdims=True))
 
 
 def _share_of_slips(signs: Floats, same: Floats, slip: float) -> float:
     """How likely an answer is a slip, if two are in one group as likely as all others say."""
     against = np.where(signs > 0.0, 1.0 - same, same) * slip
     wrong = against / (against + (1.0 - against / slip) * (1.0 - slip))
-    weight = np.abs(signs) / 2.0  # each answer is here twice
+    weight = np.abs(signs)
     slips, answers = _BEFORE
     return float(np.clip((slips + weight @ wrong) / (answers + weight.sum()), *BOUNDS))
-
-
-def _rows(before: Floats, sides: NDArray[np.intp], heard: Floats) -> tuple[Floats, Floats]:
-    """How likely each item is in each group; and who hears, without what is heard of this one."""
-    logs = np.log(before)
-    np.add.at(logs, sides[:, 0], heard)
-    return softmax(logs), softmax(logs[sides[:, 0]] - heard)

@@ -41,6 +41,8 @@ class Comparisons:
     items: Rows
     pairs: Rows  # (n, 2)
     pair_value: Floats
+    pair_who: Rows  # places in `annotators`
+    annotators: tuple[str, ...]
     triplets: Rows  # (n, 3)
     triplet_value: Floats
     relative: Rows  # (n, 3): is the first more like the second, or like the third?
@@ -60,6 +62,7 @@ class Comparisons:
         triplets, relative = (~outside[t].any(axis=1) for t in (self.triplets, self.relative))
         return replace(
             self, pairs=self.pairs[pairs], pair_value=self.pair_value[pairs],
+            pair_who=self.pair_who[pairs],
             triplets=self.triplets[triplets], triplet_value=self.triplet_value[triplets],
             relative=self.relative[relative], relative_value=self.relative_value[relative],
         )  # fmt: skip
@@ -119,7 +122,7 @@ def comparisons_of(answers: Answers) -> Comparisons:
     by_kind: dict[type, tuple[list[Rows], list[Floats]]] = {
         kind: ([], []) for kind in (PairQueries, TripletQueries, RelativeQueries)
     }
-    mentioned = []
+    mentioned, names = [], []
     for batch in answers.batches:
         if type(batch.queries) not in by_kind:
             continue
@@ -128,6 +131,8 @@ def comparisons_of(answers: Answers) -> Comparisons:
         mentioned.append(table.ravel())
         by_kind[type(batch.queries)][0].append(table)
         by_kind[type(batch.queries)][1].append(np.clip(batch.values[answered], 0.0, 1.0))
+        if isinstance(batch.queries, PairQueries):
+            names += [batch.names[row] for row in np.flatnonzero(answered)]
     every = np.concatenate(mentioned or [np.empty(0, dtype=np.intp)])
     unique, first = np.unique(every, return_index=True)
     order = np.argsort(first, kind="stable")
@@ -138,9 +143,12 @@ def comparisons_of(answers: Answers) -> Comparisons:
         parts, values = by_kind[kind]
         table = np.concatenate(parts or [np.empty((0, width), dtype=np.intp)])
         tables[kind] = rank[np.searchsorted(unique, table)], np.concatenate(values or [np.empty(0)])
+    number = {name: place for place, name in enumerate(dict.fromkeys(names))}
     return Comparisons(
         items=unique[order].astype(np.intp),
         pairs=tables[PairQueries][0], pair_value=tables[PairQueries][1],
+        pair_who=np.array([number[name] for name in names], dtype=np.intp),
+        annotators=tuple(number),
         triplets=tables[TripletQueries][0], triplet_value=tables[TripletQueries][1],
         relative=tables[RelativeQueries][0], relative_value=tables[RelativeQueries][1],
     )  # fmt: skip

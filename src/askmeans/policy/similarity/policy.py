@@ -30,17 +30,19 @@ from askmeans.policy.similarity.anchors import (
     founders_by_sides,
     founders_of,
     in_order,
+    n_wrong,
     of_one_kind,
     outsiders_of,
     rows_beside,
 )
-from askmeans.policy.similarity.belief import SimilarBelief
+from askmeans.policy.similarity.belief import SimilarBelief, floored
 from askmeans.policy.similarity.comparisons import (
     Comparisons,
     Expected,
     comparisons_of,
     fit_rows,
 )
+from askmeans.policy.similarity.crowd import crowd_of
 from askmeans.policy.similarity.exact import Core, core_of, numbers, solved
 from askmeans.policy.similarity.ranking import SimilarRanking
 from askmeans.policy.stratified import StratifiedPolicy
@@ -56,6 +58,8 @@ _LEAST = 0.002  # variance of an entry around what models expect
 _WEAK = 0.05  # the same, where models learn from the rows
 _KNOWN = 0.6  # of an entry's variance that answers take away, to know it
 _BETTER = 0.5  # of what similarities leave unexplained, which one cluster more must explain
+_CROWD, _CONTRADICTED = 3, 0.1  # annotators, and share of answers that no rows explain
+_NEARLY_EVEN = 5.0  # of a Dirichlet distribution, to begin with groups that are hardly apart
 _NOISE = 0.05  # standard deviation of noisy answers, as long as nobody says
 
 
@@ -101,9 +105,11 @@ class SimilarityPolicy(StratifiedPolicy):
             "relative": len(comparisons.relative),
             "suggested_clusters": max(belief.suggested_clusters, shown),
         }
+        crowd = belief.compared.crowd
+        rates = {} if crowd is None else {"annotators": crowd.rates(comparisons.annotators)}
         return replace(
             clustering,
-            diagnostics=replace(diagnostics, similarity=core | counts, notes=tuple(notes)),
+            diagnostics=replace(diagnostics, similarity=core | counts | rates, notes=tuple(notes)),
         )
 
     def _believed(self, answers: Answers) -> Belief:
@@ -114,7 +120,34 @@ class SimilarityPolicy(StratifiedPolicy):
         beliefs = [
             self._believed_from(founders, direct, comparisons, core, exact) for founders in sets
         ]
-        return min(beliefs, key=lambda belief: belief.misfit)
+        best = min(beliefs, key=lambda belief: belief.misfit)
+        return self._believed_of_crowd(direct, comparisons, core) if _is_crowd(best) else best
+
+    def _believed_of_crowd(
+        self, direct: Evidence, comparisons: Comparisons, core: Core
+    ) -> SimilarBelief:
+        """What to believe where annotators contradict each other: groups and rates at once."""
+        rng = np.random.default_rng([self.settings.seed, 4])
+        start = rng.dirichlet(np.full(self.k, _NEARLY_EVEN), len(comparisons.items))
+        crowd = crowd_of(comparisons, None, start)
+        _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
+        if len(here):
+            order = name_clusters(crowd.rows[here], direct.values[there])
+            crowd = replace(crowd, rows=crowd.rows[:, order])
+        belief: SimilarBelief | None = None
+        outside = np.zeros(len(comparisons.items), dtype=bool)
+        for _ in range(2):
+            if belief is not None:  # once more, with what models expect
+                expected, _ = self._expected(direct, comparisons, belief, {}, {}, None)
+                before = floored(expected.rows, here, expected.rows)
+                crowd = crowd_of(comparisons, before, crowd.rows)
+            compared = described(comparisons, crowd.rows, outside)
+            known = np.where(crowd.rows.max(axis=1, keepdims=True) > 0.5, np.ones(self.k), 0.0)
+            rows = _joined(direct, compared, known, {})
+            compared = replace(compared, sure=here, crowd=crowd)
+            belief = SimilarBelief(*self._ground(rows), rows, compared, core)
+        assert belief is not None
+        return belief
 
     def _believed_from(
         self,
@@ -241,6 +274,15 @@ class SimilarityPolicy(StratifiedPolicy):
     def is_spent(self, ranking: Ranking) -> bool:
         """Whether to learn before the next milestone: all that the last one wanted was answered."""
         return all(question in self._questions for question in ranking.wanted)
+
+
+def _is_crowd(belief: SimilarBelief) -> bool:
+    """Whether several annotators contradict each other more often than slips explain."""
+    comparisons = belief.compared.comparisons
+    if len(comparisons.annotators) < _CROWD or comparisons.is_soft:
+        return False
+    off = comparisons.off(belief.compared.U)
+    return n_wrong(off) > _CONTRADICTED * len(off)
 
 
 def _one_more_explains(compared: Compared) -> bool:
