@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from askmeans import Stratified, oracles
+from askmeans.policy.advisers import Advice
 from askmeans.queries import Answers, GroupQueries
-from askmeans.queries.answers import AnswerBatch
 from label_sets import DEVELOPMENT, load
 
 Floats = NDArray[np.float64]
@@ -65,25 +65,18 @@ def error_after(X: Floats, y: Labels, said: Labels | None, cards: int, seed: int
     k = int(y.max()) + 1
     strategy = Stratified(precision=1e-9, max_items=None)
     policy = strategy.policy(X, k, fuzzifier=2.0, rng=np.random.default_rng(seed), ask="group")
-    people, ahead = oracles.TableOracle.from_labels(y), Answers()
+    people = oracles.TableOracle.from_labels(y)
     if said is not None:
         policy.audit = 0.1
-        ahead = Answers(
-            [
-                AnswerBatch(
-                    round=0, queries=GroupQueries(np.arange(len(y)), k), values=np.eye(k)[said],
-                    annotators=("model: simulated",) * len(y),
-                )
-            ]
-        )  # fmt: skip
+        policy.advice = (Advice.of_table("simulated", np.arange(len(y)), np.eye(k)[said]),)
     asked = Answers()
     while len(asked) < min(cards, len(y)):
-        policy.learn(Answers([*ahead.batches, *asked.batches]))
+        policy.learn(asked)
         n = min(policy.batch_size or 1, cards - len(asked))
         items = [question.items[0] for question in policy.propose(n)]
         new = GroupQueries(items, k)
         asked = Answers([*asked.batches, (1, new, people.answer(new))])
-    policy.learn(Answers([*ahead.batches, *asked.batches]))
+    policy.learn(asked)
     return float((policy.clustering().memberships.argmax(axis=1) != y).mean())
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from askmeans import Stratified
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.oracles import TableOracle
-from askmeans.policy.advisers import Advice, advice_in, audit_order, without_advice
+from askmeans.policy.advisers import Advice, audit_order
 from askmeans.queries import Answers, GroupQueries, batches_of
 from askmeans.queries.answers import AnswerBatch
 
@@ -20,10 +20,7 @@ TRUTH = np.eye(K)[LABELS]
 
 def model_says(rows, name="model: m", items=None):
     items = np.arange(len(rows)) if items is None else items
-    return AnswerBatch(
-        round=0, queries=GroupQueries(items, K), values=np.asarray(rows, dtype=float),
-        annotators=(name,) * len(rows),
-    )  # fmt: skip
+    return Advice.of_table(name, items, np.asarray(rows, dtype=float))
 
 
 def people_say(items, rows=TRUTH):
@@ -36,17 +33,18 @@ def blurred(seed=0, apart=1.0):
     return apart * np.eye(4)[LABELS] + rng.normal(size=(len(LABELS), 4))
 
 
-def policy_of(X, ask="group", audit=0.0):
+def policy_of(X, ask="group", audit=0.0, advice=()):
     policy = Stratified(precision=1e-9, max_items=None).policy(
         X, K, fuzzifier=2.0, rng=np.random.default_rng(0), ask=ask
     )
     policy.audit = audit
+    policy.advice = tuple(advice)
     return policy
 
 
-def result(X, *batches):
-    policy = policy_of(X)
-    policy.learn(Answers(list(batches)))
+def result(X, *evidence):
+    policy = policy_of(X, advice=[one for one in evidence if isinstance(one, Advice)])
+    policy.learn(Answers([one for one in evidence if isinstance(one, AnswerBatch)]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingClusterWarning)
         return policy.clustering()
@@ -113,8 +111,8 @@ def test_before_people_answer_the_result_rests_on_the_model():
 
 def test_models_answers_are_neither_counted_nor_taken_for_asked():
     X, ahead = blurred(), model_says(confused())
-    policy = policy_of(X)
-    policy.learn(Answers([ahead, people_say(ASKED)]))
+    policy = policy_of(X, advice=[ahead])
+    policy.learn(Answers([people_say(ASKED)]))
     alone = policy_of(X)
     alone.learn(Answers([people_say(ASKED)]))
     assert policy.round == alone.round
@@ -125,11 +123,11 @@ def test_models_answers_are_neither_counted_nor_taken_for_asked():
 
 def test_the_same_answers_give_the_same_questions_however_they_came():
     X, ahead = blurred(), model_says(confused())
-    at_once, bit_by_bit = policy_of(X, audit=0.2), policy_of(X, audit=0.2)
+    at_once, bit_by_bit = (policy_of(X, audit=0.2, advice=[ahead]) for _ in range(2))
     for end in (5, 11, 25, 40):
-        bit_by_bit.learn(Answers([ahead, people_say(ASKED[:end])]))
+        bit_by_bit.learn(Answers([people_say(ASKED[:end])]))
         bit_by_bit.propose(1)
-    at_once.learn(Answers([ahead, people_say(ASKED)]))
+    at_once.learn(Answers([people_say(ASKED)]))
     assert at_once.propose(20) == bit_by_bit.propose(20)
 
 
@@ -138,8 +136,8 @@ def test_people_get_what_model_and_policy_disagree_on_first():
     rows = np.eye(K)[LABELS].copy()
     odd = np.array([100, 121, 140])
     rows[odd] = np.eye(K)[(LABELS[odd] + 1) % K]
-    policy = policy_of(X)
-    policy.learn(Answers([model_says(rows), people_say(ASKED)]))
+    policy = policy_of(X, advice=[model_says(rows)])
+    policy.learn(Answers([people_say(ASKED)]))
     assert {question.items[0] for question in policy.propose(3)} == set(odd)
 
 
@@ -159,12 +157,12 @@ def said_otherwise(of_odd):
     (6.0, [said_otherwise(np.roll(TRUTH, 1, axis=1))]),  # what is expected is otherwise
 ], ids=["unsure", "models disagree", "policy disagrees"])  # fmt: skip
 def test_people_get_the_cards_that_matter_most(apart, said):
-    policy = policy_of(blurred(apart=apart))
     models = [model_says(rows, f"model: {n}") for n, rows in enumerate(said)]
-    policy.learn(Answers([*models, people_say(ASKED)]))
+    policy = policy_of(blurred(apart=apart), advice=models)
+    policy.learn(Answers([people_say(ASKED)]))
     first = {question.items[0] for question in policy.propose(10)}
     assert len(first & set(ODD.tolist())) >= 5  # of 110 items; by chance it is 1
-    policy.learn(Answers([model_says(TRUTH), people_say(ASKED)]))
+    policy.advice = (model_says(TRUTH),)
     first = {question.items[0] for question in policy.propose(10)}
     assert len(first & set(ODD.tolist())) <= 4  # it is for what the models say
 
@@ -174,22 +172,22 @@ def test_a_model_that_nobody_knows_yet_changes_no_card(n):
     X = blurred()[LABELS < 2]  # two groups: both have names soon
     said = np.eye(2)[np.random.default_rng(3).integers(0, 2, len(X))]
     proposed = []
-    for models in ([], [AnswerBatch(round=0, queries=GroupQueries(np.arange(len(X)), 2),
-                                    values=said, annotators=("model: m",) * len(X))]):  # fmt: skip
+    for models in ((), (model_says(said),)):
         policy = Stratified(precision=1e-9, max_items=None).policy(
             X, 2, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group"
         )
         rows = np.eye(2)[LABELS[LABELS < 2]]
         people = AnswerBatch(round=1, queries=GroupQueries(np.arange(n), 2), values=rows[:n])
-        policy.learn(Answers([*models, people] if n else models))
+        policy.advice = models
+        policy.learn(Answers([people] if n else []))
         proposed.append(policy.propose(10))
     assert proposed[0] == proposed[1]
 
 
 def test_audits_are_of_items_that_a_model_answered():
     X, some = blurred(), np.arange(60, 150, 3)
-    policy = policy_of(X, audit=1.0)
-    policy.learn(Answers([model_says(confused()[some], items=some), people_say(ASKED)]))
+    policy = policy_of(X, audit=1.0, advice=[model_says(confused()[some], items=some)])
+    policy.learn(Answers([people_say(ASKED)]))
     order = [item for item in audit_order(len(X), policy.settings.seed) if item in some]
     assert [question.items[0] for question in policy.propose(30)] == order
     assert len(policy.propose(110)) == 110  # and when these have ended, the others
@@ -197,8 +195,8 @@ def test_audits_are_of_items_that_a_model_answered():
 
 def test_so_many_questions_are_random_audits_as_the_share_says():
     X, ahead = blurred(), model_says(confused())
-    policy = policy_of(X, audit=0.25)
-    policy.learn(Answers([ahead, people_say(ASKED)]))
+    policy = policy_of(X, audit=0.25, advice=[ahead])
+    policy.learn(Answers([people_say(ASKED)]))
     proposed = [question.items[0] for question in policy.propose(40)]
     order = [item for item in audit_order(len(X), policy.settings.seed) if item not in ASKED]
     assert set(order[:9]) <= set(proposed)
@@ -240,8 +238,8 @@ def test_two_models_with_other_confusions_are_better_than_one():
 
 def test_models_are_weighed_where_single_memberships_are_asked_too():
     X = blurred()
-    policy, oracle = policy_of(X, ask="membership"), TableOracle.from_labels(LABELS)
-    said = [model_says(confused())]
+    policy = policy_of(X, ask="membership", advice=[model_says(confused())])
+    oracle, said = TableOracle.from_labels(LABELS), []
     for _ in range(12):
         policy.learn(Answers(said))
         said += [
@@ -260,20 +258,10 @@ def test_items_beyond_the_pool_are_moved_too(monkeypatch):
     assert error(together) < 0.15
 
 
-def test_people_and_models_are_told_apart_by_their_names():
-    answers = Answers([model_says(confused()[:2]), people_say([0])])
-    assert len(without_advice(answers)) == 1
-    (model,) = advice_in(answers, K)
-    assert model.name == "model: m"
-    assert model.items.tolist() == [0, 1]
-    assert advice_in(Answers([people_say([0])]), K) == ()
-
-
-def test_none_of_these_is_an_answer_of_a_model_too():
+def test_none_of_these_is_advice_too():
     rows = np.eye(K)[LABELS].copy()
     rows[5] = 0.0
-    (model,) = advice_in(Answers([model_says(rows)]), K)
-    assert model.shares[5].tolist() == [0.0, 0.0, 0.0, 1.0]
+    assert model_says(rows).shares[5].tolist() == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_a_table_is_advice_where_its_rows_are_not_silent():

@@ -131,11 +131,11 @@ def test_models_are_learnt_outside_of_every_transaction_and_of_the_lock(
     session = make(ask="group")
     learn, seen = Ensemble.learn, []
 
-    def checked(self, training):
+    def checked(self, training, *weights):
         assert not inside
         assert not session.runtime.lock._is_owned()
         seen.append(len(training.rows))
-        return learn(self, training)
+        return learn(self, training, *weights)
 
     monkeypatch.setattr(Ensemble, "learn", checked)
     kit.answer(session, 6)
@@ -151,10 +151,10 @@ def test_whoever_asks_while_models_are_learnt_gets_a_question_at_once(make, kit,
     (waiting,) = session.ask(annotator="ann")  # makes the first ranking
     learn, begun, go_on = Ensemble.learn, threading.Event(), threading.Event()
 
-    def slow(self, training):
+    def slow(self, training, *weights):
         begun.set()
         assert go_on.wait(60)
-        return learn(self, training)
+        return learn(self, training, *weights)
 
     monkeypatch.setattr(Ensemble, "learn", slow)
     kit.answer(session, 1, annotator="bob")

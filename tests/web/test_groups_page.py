@@ -64,7 +64,8 @@ def test_every_page_about_groups_is_accessible(look, products, sit_down, check):
     expect(page.locator("#said")).to_contain_text("Yes")
     check(page, f"practice-right-{name}")
     page.goto(f"{address}/find?q=set")
-    check(page, f"found-{name}")
+    expect(page.locator(".items tbody tr")).to_have_count(50)
+    check(page, f"items-{name}")
     for path, folds in (("groups", ".merge, .split"), ("results", ".rename")):
         page.goto(f"{address}/{path}")
         page.locator(folds).first.wait_for()

@@ -175,6 +175,7 @@ def test_what_users_write_has_its_own_direction(tmp_path, sit_down, picture_of, 
             "history",
             "help",
             "find?q=الطلب",
+            "items",
         ):
             page.goto(f"{address}/{place}")
             page.wait_for_load_state("load")

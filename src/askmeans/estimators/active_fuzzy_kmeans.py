@@ -11,6 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.checks import as_weights, default_float_errors
 from askmeans.estimators.candidates import RowPredictor, candidate_rows, run_about_candidates
 from askmeans.estimators.clusterer import Clusterer
+from askmeans.estimators.evidence import (
+    check_advice,
+    check_evidence,
+    check_examples,
+    result_without_questions,
+)
 from askmeans.estimators.fitted import (
     Strongest,
     attributes_of,
@@ -169,7 +175,7 @@ class ActiveFuzzyKMeans(Clusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, examples: Any = None, advice: Any = None) -> Self:
         """Ask questions and compute centres and memberships.
 
         Parameters
@@ -181,6 +187,14 @@ class ActiveFuzzyKMeans(Clusterer):
             `memberships_` of the others are predicted when they are read.
         y : array-like of shape (n_items,) or (n_items, n_clusters), default=None
             Labels or memberships, the answers with ``oracle="y"``; otherwise ignored.
+        examples : tuple of (features, labels or memberships) or None, default=None
+            Rows with known memberships that are not rows of X, such as the encoded names of the
+            clusters: features of shape (m, n_features), and labels of shape (m,) or memberships of
+            shape (m, n_clusters). They cost no budget. How much they count follows from how well
+            the answers agree with them. For the default strategy, and questions that name clusters.
+        advice : dict of str to array-like of shape (n_items, n_clusters) or None, default=None
+            Memberships by advisers of unknown reliability, such as another classifier, by name; a
+            row of NaN is silent. The answers weigh each adviser.
 
         Returns
         -------
@@ -201,6 +215,9 @@ class ActiveFuzzyKMeans(Clusterer):
 
         spec = self._spec()
         check_metric(self)
+        given = examples is not None or advice is not None
+        if given:
+            check_evidence(self, spec)
         oracle = self._oracle(y)
         engine = None
         if is_out_of_core(self, X):
@@ -217,18 +234,26 @@ class ActiveFuzzyKMeans(Clusterer):
         if engine is not None:
             rows = candidate_rows(n_items, as_seed(seed, "ActiveFuzzyKMeans"))
             items = engine.take(rows)[0]
-        if oracle is None:
+        if oracle is None and not given:
             with default_float_errors():
                 result = unsupervised(self, items, rng, engine)
         else:
             spec = replace(spec, seed=as_seed(seed, "ActiveFuzzyKMeans"))
-            plan = (
+            plan: Any = (
                 spec.make_growing(items, _max_clusters(oracle, len(items)))
                 if self.n_clusters == "auto"
                 else spec.make(items)
             )
+            if examples is not None:
+                plan.examples = check_examples(self, features, examples, spec.n_clusters)
+            if advice is not None:
+                tables = check_advice(advice, n_items, spec.n_clusters)
+                plan.advice = tables if rows is None else tuple(t.among(rows) for t in tables)
             ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
-            result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
+            if oracle is None:
+                result = result_without_questions(plan)
+            else:
+                result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
         attributes = attributes_of(result)
         if rows is not None:
             attributes |= attributes_of_all(engine, attributes, rows)

@@ -12,6 +12,7 @@ Rules of this file:
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +20,9 @@ from numpy.typing import NDArray
 from askmeans.policy.calibration import calibrating_power, sharpened
 from askmeans.policy.models.training import Training
 from askmeans.policy.stacking import Stack, with_rows
-from askmeans.queries import Answers, GroupQueries, is_model
 
-__all__ = ["Advice", "Adviser", "Advisers", "Use", "advice_in", "audit_order", "consult",
-           "weigh_before_answers", "without_advice"]  # fmt: skip
+__all__ = ["Advice", "Adviser", "Advisers", "Use", "audit_order", "consult",
+           "weigh_before_answers"]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -42,7 +42,7 @@ _HARDLY = 0.05  # weight below which a note says so: of one at chance it is belo
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # a grid: held-out answers choose
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Advice:
     """The rows of one adviser: items in ascending order, and shares of each, the rest last."""
 
@@ -59,10 +59,16 @@ class Advice:
         rest = np.clip(1.0 - table.sum(axis=1, keepdims=True), 0.0, 1.0)
         return cls(name=name, items=items[order], shares=np.hstack([table, rest])[order])
 
+    @cached_property
     def digest(self) -> bytes:
         """A digest of the advice."""
         parts = (self.name.encode(), self.items.tobytes(), self.shares.tobytes())
         return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+
+    def among(self, items: Rows) -> "Advice":
+        """That of some items, by their place among these."""
+        known, shares = self.of(items)
+        return replace(self, items=np.flatnonzero(known), shares=shares)
 
     def of(self, items: Rows) -> tuple[NDArray[np.bool_], Floats]:
         """Which of these items have advice, and its rows."""
@@ -167,45 +173,6 @@ class Advisers:
             for adviser in self.members
             if adviser.n_together >= _ENOUGH and adviser.weight < _HARDLY
         ]
-
-
-def without_advice(answers: Answers) -> Answers:
-    """People's answers only."""
-    if not any(is_model(name) for batch in answers.batches for name in set(batch.annotators or ())):
-        return answers
-    kept = []
-    for batch in answers.batches:
-        mine = np.array([not is_model(batch.who(row)) for row in range(len(batch.queries))])
-        if mine.all():
-            kept.append(batch)
-        elif mine.any():
-            names = batch.annotators or ()
-            kept.append(
-                replace(
-                    batch, queries=batch.queries.take(mine), values=batch.values[mine],
-                    annotators=tuple(n for n, keep in zip(names, mine, strict=True) if keep),
-                )
-            )  # fmt: skip
-    return Answers(kept)
-
-
-def advice_in(answers: Answers, n_clusters: int) -> tuple[Advice, ...]:
-    """The complete rows that each language model answered; the last of several stands."""
-    tables: dict[str, dict[int, Floats]] = {}
-    for batch in answers.batches:
-        if not any(map(is_model, set(batch.annotators or ()))):
-            continue
-        if batch.annotators is None or not isinstance(batch.queries, GroupQueries):
-            continue
-        for item, name, row in zip(
-            batch.queries.items.tolist(), batch.annotators, batch.values, strict=True
-        ):
-            if is_model(name) and len(row) == n_clusters and not np.isnan(row).any():
-                tables.setdefault(name, {})[item] = row
-    return tuple(
-        Advice.of_table(name, np.array(list(rows), dtype=np.intp), np.array(list(rows.values())))
-        for name, rows in sorted(tables.items())
-    )
 
 
 def weigh_before_answers(advice: Sequence[Advice], items: Rows, U: Floats) -> Advisers:

@@ -14,10 +14,11 @@ from askmeans.policy.advisers import Advice, Advisers, consult, weigh_before_ans
 from askmeans.policy.calibration import Proximity, sharpened
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import SEVERAL, Evidence
+from askmeans.policy.examples import example_weights
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
 from askmeans.policy.pool import Pool, Strata
-from askmeans.policy.stacking import Stack, stack_models
+from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
 __all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
@@ -91,6 +92,7 @@ class Belief:
         self.strata = strata
         self.n_clusters = int(evidence.values.shape[1])  # the groups there are
         self.k = self.n_clusters + evidence.has_unassigned  # with that of items in none of them
+        self.example_weights = np.zeros(self.k)  # of the examples of each cluster
         self.unassigned = evidence.unassigned
         more = self.k > self.n_clusters
         self.evidence = evidence.with_unassigned_column() if more else evidence
@@ -105,6 +107,8 @@ class Belief:
         self.stack: Stack | None = None
         self.advisers = Advisers()
         with one_thread():
+            if ensemble.examples is not None and self.k > 1:
+                self._learn_from_examples(ensemble)
             training = self._learn(ensemble)
             if advice:
                 self._consult(advice, training)
@@ -122,15 +126,28 @@ class Belief:
     def _consult(self, advice: tuple[Advice, ...], training: Training | None) -> None:
         """Let advice change what is expected, as far as people's answers agree with it."""
         rows = self.pool.rows
-        if self.stack is None or training is None:  # no answers yet: advisers name the clusters
-            known, shares = advice[0].of(rows)
-            self._names = name_clusters(self._unnamed[known], shares[:, : self.k])
-            self.unsupervised = self._unnamed[:, self._names]
-            self.advisers = weigh_before_answers(advice, rows, self.unsupervised)
-            self.probabilities = self.advisers.applied(rows, self.unsupervised)
+        if training is None:  # no answers yet
+            if self.stack is None:  # advisers name the clusters
+                known, shares = advice[0].of(rows)
+                self._names = name_clusters(self._unnamed[known], shares[:, : self.k])
+                self.probabilities = self.unsupervised = self._unnamed[:, self._names]
+            self.advisers = weigh_before_answers(advice, rows, self.probabilities)
+            self.probabilities = self.advisers.applied(rows, self.probabilities)
+            if self.stack is not None:
+                self.stack = replace(self.stack, pool=self.probabilities)
             return
+        assert self.stack is not None
         self.advisers, self.stack = consult(self.stack, advice, training, rows)
         self.probabilities = self.stack.pool
+
+    def _learn_from_examples(self, ensemble: Ensemble) -> None:
+        """Expect what follows from the examples alone, and weigh them by the answers."""
+        assert ensemble.examples is not None
+        self.stack = stack_by_examples(ensemble.by_examples)
+        self.probabilities = self.stack.pool
+        expected, answers = self.probabilities[self.places], self.evidence.values
+        self.example_weights = example_weights(expected, answers)
+        self.observed = self.example_weights * ensemble.examples.Y.sum(axis=0) >= _OBSERVED
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
         """Fit every model to the answers, and weigh them; returns what they learnt from."""
@@ -143,7 +160,8 @@ class Belief:
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
             for _ in range(2):  # what fills the rows depends on what filled them
                 self.probabilities = min(
-                    [self.probabilities, *ensemble.sketch(training)], key=self._misfit
+                    [self.probabilities, *ensemble.sketch(training, self.example_weights)],
+                    key=self._misfit,
                 )
                 training = self._training()
                 assert training is not None
@@ -155,7 +173,7 @@ class Belief:
             training = replace(training, sample_weight=weight)
             stack = self._stacked(ensemble, training)
         self.stack, self.probabilities = stack, stack.pool
-        self.observed = training.sample_weight @ training.Y >= _OBSERVED
+        self.observed |= training.sample_weight @ training.Y >= _OBSERVED
         return training
 
     def _stacked(self, ensemble: Ensemble, training: Training) -> Stack:
@@ -163,9 +181,12 @@ class Belief:
         proximity = None
         if training.is_hard:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
+        weights = self.example_weights
+        mass = 0.0 if ensemble.examples is None else weights * ensemble.examples.Y.sum(axis=0)
         return stack_models(
-            ensemble.learn(training), training, proximity, some_unmet=ensemble.clusters is None
-        )
+            ensemble.learn(training, weights), training, proximity,
+            some_unmet=ensemble.clusters is None, examples=mass,
+        )  # fmt: skip
 
     def _misfit(self, U: Floats) -> float:
         """The absolute errors of memberships of the pool, over all answers."""

@@ -1,12 +1,14 @@
 """All models together: each learns from the same answers, with no memory of other answers."""
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from askmeans.policy.examples import Examples
 from askmeans.policy.models.fcm import (
     ClosedForm,
     fcm,
@@ -28,7 +30,7 @@ from askmeans.policy.models.training import (
     WithEmpty,
     with_empty,
 )
-from askmeans.policy.pool import Pool
+from askmeans.policy.pool import Pool, WithExamples
 
 __all__ = ["Ensemble", "one_thread"]
 
@@ -38,6 +40,7 @@ Rows = NDArray[np.intp]
 # Answers from which on models learn, and those with more parameters: fewer leave some fold without
 # any answer of another cluster.
 FEW, _SOME = 3, 5
+_HARDLY = 0.01  # weight of an example below which models do not learn from it
 
 
 @cache
@@ -62,35 +65,67 @@ class Ensemble:
     clusters : ndarray of int, or None
         Which clusters the pool's are, where some have no members: models learn nothing of these,
         so that an empty group changes nothing.
+    examples : Examples, or None
+        Rows with known memberships that are no items: models learn from them, too.
     """
 
-    def __init__(self, pool: Pool, clusters: Rows | None = None) -> None:
+    def __init__(
+        self, pool: Pool, clusters: Rows | None = None, examples: Examples | None = None
+    ) -> None:
         self.pool = pool
         self.clusters = clusters
+        self.examples = examples
+        self._whole = pool if examples is None else WithExamples(pool, examples.X)
 
     @cached_property
     def graph(self) -> Graph:
         """The pool's graph of neighbours."""
-        return Graph(self.pool)
+        return Graph(self._whole)
 
     def unsupervised_memberships(self, n_clusters: int) -> Floats:
         """Those of the pool by the fit without questions."""
         U = self.pool.unsupervised_memberships
         return U if self.clusters is None else with_empty(U, self.clusters, n_clusters)
 
-    def sketch(self, training: Training) -> list[Floats]:
+    def sketch(self, training: Training, weights: Floats | float = 1.0) -> list[Floats]:
         """Memberships of the pool by quick models, to fill in rows with some answers."""
-        if self.clusters is not None:
-            sketches = self._sketch(training.among(self.clusters))
-            return [with_empty(U, self.clusters, training.Y.shape[1]) for U in sketches]
-        return self._sketch(training)
+        k, n = training.Y.shape[1], len(self.pool)
+        if self.clusters is None:
+            return [U[:n] for U in self._sketch(self._joined(training, weights))]
+        sketches = self._sketch(self._joined(training, weights).among(self.clusters))
+        return [with_empty(U[:n], self.clusters, k) for U in sketches]
 
-    def learn(self, training: Training) -> list[Fitted]:
-        """Fit every model that so many answers of this kind allow."""
-        if self.clusters is not None:
-            fitted = self._learn(training.among(self.clusters))
-            return [self._of_all(model, training.Y.shape[1]) for model in fitted]
-        return self._learn(training)
+    def learn(self, training: Training, weights: Floats | float = 1.0) -> list[Fitted]:
+        """Fit every model that so many answers of this kind allow.
+
+        `weights` are those of the examples of each cluster.
+        """
+        k, n, answers = training.Y.shape[1], len(self.pool), len(training.rows)
+        joined = self._joined(training, weights)
+        if self.clusters is None:
+            fitted = self._learn(joined)
+        else:
+            fitted = [self._of_all(model, k) for model in self._learn(joined.among(self.clusters))]
+        if self.examples is None:
+            return fitted
+        return [replace(f, pool=f.pool[:n], held_out=f.held_out[:answers]) for f in fitted]
+
+    @cached_property
+    def by_examples(self) -> list[Fitted]:
+        """Every model, fitted to the examples alone."""
+        assert self.examples is not None
+        rows, weight = np.empty(0, dtype=np.intp), np.empty(0)
+        return self.learn(Training.of(rows, self.examples.Y[:0], weight, weight))
+
+    def _joined(self, training: Training, weights: Floats | float) -> Training:
+        """Answers and examples, which count as much as these weights say."""
+        if self.examples is None:
+            return training
+        Y = self.examples.Y
+        rows = len(self.pool) + np.arange(len(Y))
+        weight = (Y * weights).sum(axis=1)
+        kept = weight > _HARDLY
+        return training.with_examples(rows[kept], Y[kept], weight[kept])
 
     def _of_all(self, model: Fitted, n_clusters: int) -> Fitted:
         """A model of the pool's clusters as one of all."""
@@ -110,7 +145,7 @@ class Ensemble:
 
     def _sketch(self, training: Training) -> list[Floats]:
         """The same of the pool's clusters."""
-        pool = self.pool
+        pool = self._whole
         learnt = [
             learn_lda(pool, training).of(pool.Z),
             learn_logistic(pool, training, looseness=1.0).of(pool.Z),
@@ -121,7 +156,7 @@ class Ensemble:
 
     def _learn(self, training: Training) -> list[Fitted]:
         """The same of the pool's clusters."""
-        pool, count = self.pool, len(training.rows)
+        pool, count = self._whole, len(training.rows)
         fitted = [fcm(pool, training), seeded_fcm(pool, training)]
         if pool.scaled_fit is not None:
             fitted.append(fcm_scaled(pool, training, pool.scaled_fit))

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,7 +16,7 @@ from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
 
-__all__ = ["Pool", "Standard", "Strata", "quadratic", "quick_distances"]
+__all__ = ["Pool", "Standard", "Strata", "WithExamples", "quadratic", "quick_distances"]
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -137,7 +137,7 @@ class Pool:
         self.Z = self.scaled(self.X)
 
     def __len__(self) -> int:
-        return len(self.rows)
+        return len(self.X)
 
     @cached_property
     def axes(self) -> Floats:
@@ -231,6 +231,39 @@ class Pool:
     def tree(self) -> cKDTree:
         """Neighbours in the common scale, along the principal axes."""
         return cKDTree(self.principal)
+
+
+class WithExamples(Pool):
+    """A pool, and after its items the rows of examples; scales and fits are those of the items."""
+
+    def __init__(self, pool: Pool, examples: Floats) -> None:
+        self.base = pool
+        self.items, self.n_clusters, self.few = pool.items, pool.n_clusters, pool.few
+        self.scaled = pool.scaled
+        self.X = np.vstack([pool.X, examples])
+        self.Z = self.scaled(self.X)
+
+    @cached_property
+    def axes(self) -> Floats:
+        """The principal axes of the items."""
+        return self.base.axes
+
+    @cached_property
+    def narrow(self) -> Narrow:
+        """All along the principal axes of the items."""
+        base = self.base.narrow
+        norms = ((self.X - base.middle) ** 2).sum(axis=1)
+        return replace(base, points=base(self.X), norms=norms)
+
+    @cached_property
+    def unsupervised_fit(self) -> tuple[Floats, float]:
+        """That of the items."""
+        return self.base.unsupervised_fit
+
+    @cached_property
+    def scaled_fit(self) -> tuple[Floats, float] | None:
+        """That of the items."""
+        return self.base.scaled_fit
 
 
 class Strata:

@@ -20,7 +20,7 @@ from askmeans.policy.calibration import (
 )
 from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training
 
-__all__ = ["Stack", "stack_models", "with_rows"]
+__all__ = ["Stack", "stack_by_examples", "stack_models", "with_rows"]
 
 Floats = NDArray[np.float64]
 # Prior model weights, where answers are soft, and where they are hard or few: chosen on label
@@ -50,6 +50,8 @@ _VOTES = 10.0
 # Rows that others could predict, from which on only they choose between models, and the weight of
 # the rest. If all count the error of 14 tables is 1.02 times as large after 10 and 20 answers.
 _SUPPORTED, _UNSUPPORTED = 3, 1e-6
+_EXAMPLE = 0.5  # weight of the examples of a cluster from which on models know what is in it
+_BY_EXAMPLES = 1.0  # the power of memberships by examples alone
 # A model with less weight is left out: of label distributions the error is 1.3 % lower than with 0.
 _LEAST = 0.03
 _DIGITS = 4  # of a weight
@@ -188,16 +190,18 @@ def stack_models(
     proximity: Proximity | None = None,
     *,
     some_unmet: bool = False,
+    examples: Floats | float = 0.0,
 ) -> Stack:
     """Stack models: least squared held-out error, near the prior while answers are few.
 
     Hard answers are calibrated by the proximity of items to each other, too, where it is known.
-    With `some_unmet` a cluster without answers may have items nevertheless.
+    With `some_unmet` a cluster without answers may have items nevertheless. `examples` is the
+    weight of those of each cluster that models learnt from, too.
     """
     Y, hard = training.Y, training.is_hard
     prior_weights = HARD if hard or len(Y) < MANY else SOFT
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
-    supported = training.is_supported
+    supported = training.supported(examples)
     # Models are weighed by answers as they are: those that stand for many items are few, and luck.
     each = training.sample_weight / training.sample_weight.mean()
     fair = np.where(supported, each, _UNSUPPORTED) if supported.sum() >= _SUPPORTED else each
@@ -219,7 +223,8 @@ def stack_models(
     if hard:
         sharpness *= (np.count_nonzero(Y.sum(axis=0)) / 3.0) ** _MORE
         if some_unmet:
-            unmet[~Y.any(axis=0)] = 1.0 / (len(Y) + len(unmet))
+            without = ~Y.any(axis=0) & (np.zeros(len(unmet)) + examples < _EXAMPLE)
+            unmet[without] = 1.0 / (len(Y) + len(unmet))
     pool = _with_unmet(sharpened(pool, sharpness), unmet)
     voting = _VOTES if hard else sharpness
     uncertainty = _uncertainty(w, pools, mean_pool, voting)
@@ -235,6 +240,22 @@ def stack_models(
         stack, training, pool, held_out, uncertainty,
         held_out_uncertainty=_uncertainty(w, outs, mean_held_out, voting),
         errors=_cross_fitted_errors(answers, training.folds, near=w),
+    )  # fmt: skip
+
+
+def stack_by_examples(fitted: list[Fitted]) -> Stack:
+    """The stack before there are answers: prior weights, and a cautious power."""
+    prior = np.array([HARD[f.name] for f in fitted])
+    w = prior / prior.sum()
+    pools = np.stack([f.pool for f in fitted])
+    mean = np.tensordot(w, pools, 1)
+    pool, k = sharpened(mean, _BY_EXAMPLES), mean.shape[1]
+    return Stack(
+        fitted=fitted, weights=w, sharpness=_BY_EXAMPLES, unmet=np.zeros(k), proximity=None,
+        strongest=1.0, rows=np.empty(0, dtype=np.intp), pool=pool, held_out=pool[:0],
+        uncertainty=_uncertainty(w, pools, mean, _VOTES), confidence_power=1.0,
+        expected=2.0 / k * (1.0 - np.square(pool).sum(axis=1)), misfit=(k - 1.0) / k**2,
+        unexplained=1.0, n_mistakes=0.0,
     )  # fmt: skip
 
 

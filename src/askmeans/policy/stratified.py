@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
-from askmeans.policy.advisers import Advice, advice_in, without_advice
+from askmeans.policy.advisers import Advice
 from askmeans.policy.annotators import drift_notes
 from askmeans.policy.belief import ENOUGH, Belief
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
+from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.ranking import Ask, Ranking, Settings, different
 from askmeans.queries import ME, Answers, MembershipQueries, Question
@@ -51,8 +52,9 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
-        self._answers = Answers()  # of people
+        self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
+        self._examples: Examples | None = None
         self._questions = AskedQuestions()
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: Ranking | None = None
@@ -65,13 +67,31 @@ class StratifiedPolicy:
         self._unlearnt: Answers | None = None  # whose last milestone waits for `catch_up`
 
     def learn(self, answers: Answers) -> None:
-        """Take note of all answers that stand; models are learnt when they are needed.
+        """Take note of all answers that stand; models are learnt when they are needed."""
+        self._answers = answers
+        self._questions.update(answers)
 
-        Answers of language models are advice: they count neither as answers nor as questions.
-        """
-        self._advice = advice_in(answers, self.k)
-        self._answers = without_advice(answers)
-        self._questions.update(self._answers)
+    @property
+    def examples(self) -> Examples | None:
+        """Rows with known memberships that are no items; they count neither as items nor asked."""
+        return self._examples
+
+    @examples.setter
+    def examples(self, examples: Examples | None) -> None:
+        if (examples and examples.digest) != (self._examples and self._examples.digest):
+            self._examples, self._ranked = examples, None
+            self._grounds = {}
+
+    @property
+    def advice(self) -> tuple[Advice, ...]:
+        """What advisers say of items; it counts neither as answers nor as questions."""
+        return self._advice
+
+    @advice.setter
+    def advice(self, advice: tuple[Advice, ...]) -> None:
+        known = tuple(one for one in advice if len(one.items))  # others change nothing
+        if [one.digest for one in known] != [one.digest for one in self._advice]:
+            self._advice, self._ranked = known, None
 
     @property
     def audit(self) -> float:
@@ -266,7 +286,8 @@ class StratifiedPolicy:
 
     def _key(self, answers: Answers) -> bytes:
         """What a belief follows from: people's answers, and advice."""
-        return b"".join([digest(answers), *(advice.digest() for advice in self._advice)])
+        examples = () if self._examples is None else (self._examples.digest,)
+        return b"".join([digest(answers), *examples, *(one.digest for one in self._advice)])
 
     def _belief(self, answers: Answers) -> Belief:
         """The belief from these answers; the last and that of the ranking are remembered."""
@@ -312,7 +333,9 @@ class StratifiedPolicy:
         pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
         some = len(clusters) < self.k + (self.k in clusters)
         with one_thread():
-            ensemble = Ensemble(pool, np.array(clusters) if some else None)
+            wide = self.k + (self.k in clusters)
+            examples = self._examples and self._examples.of_clusters(np.array(clusters), wide)
+            ensemble = Ensemble(pool, np.array(clusters) if some else None, examples)
             return ensemble, Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
 
     @property

@@ -19,9 +19,9 @@ import numpy as np
 
 from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
+from askmeans.policy.advisers import Advice
 from askmeans.policy.growing import filled, without_replaced
-from askmeans.queries import Answer, Answers, GroupQueries, Question
-from askmeans.queries.answers import AnswerBatch
+from askmeans.queries import Answer, Question
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
 from askmeans.sessions.events import Adjudicate, Reply, Value
 
@@ -29,13 +29,13 @@ __all__ = [
     "NO_SUCH_GROUP",
     "RESERVED",
     "GroupNumbers",
+    "as_advice",
     "as_evidence",
     "as_number",
     "as_shares",
     "taken_name",
     "unique_names",
-    "with_models",
-]  # fmt: skip
+]
 
 RESERVED = "id"  # a column of every table of memberships, so no group's name
 NO_SUCH_GROUP = (
@@ -161,19 +161,17 @@ def as_evidence(
     return without_replaced(answers)
 
 
-def with_models(
-    answers: Answers, advice: Mapping[str, Mapping[int, Row | None]], groups: GroupNumbers
-) -> Answers:
-    """The answers, and before them what advisers say of items, by the groups of now."""
-    batches = []
-    for name, rows in advice.items():
+def as_advice(
+    advice: Mapping[str, Mapping[int, Row | None]], groups: GroupNumbers
+) -> tuple[Advice, ...]:
+    """What advisers say of items, by the groups of now."""
+    tables = []
+    for name, rows in sorted(advice.items()):
         known = {row: groups.row_now(shares) for row, shares in rows.items() if shares is not None}
         if known:
-            queries = GroupQueries(list(known), len(groups.living))
-            values = np.array(list(known.values()), dtype=np.float64)
-            names = (name,) * len(known)
-            batches.append(AnswerBatch(round=0, queries=queries, values=values, annotators=names))
-    return Answers([*batches, *answers.batches]) if batches else answers
+            items, table = np.array(list(known), dtype=np.intp), np.array(list(known.values()))
+            tables.append(Advice.of_table(name, items, table))
+    return tuple(tables)
 
 
 def _value(

@@ -27,7 +27,7 @@ from askmeans.sessions.events import (
     Rename,
     Reply,
 )
-from askmeans.sessions.group_numbers import NO_SUCH_GROUP, taken_name, unique_names
+from askmeans.sessions.group_numbers import NO_SUCH_GROUP, as_shares, taken_name, unique_names
 from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import Group
@@ -411,6 +411,69 @@ class Groups(Sequence[Group]):
             user_message="One of these items has no answer of yours any more that puts it into "
             "this group, so no group was made. Choose among the items that are listed now.",
         )
+
+    def move(
+        self,
+        rows: Collection[int],
+        group: int | str | None,
+        *,
+        annotator: str = ME,
+        key: str | None = None,
+    ) -> int:
+        """Put items into a group: one answer each, all of them or none.
+
+        Parameters
+        ----------
+        rows : collection of int
+            Row numbers of the items.
+        group : int, str or None
+            The group, by number or name; None for none of these.
+        annotator, key : as in `Session.tell`
+            Who does it, and the client's key: the same again adds nothing, and `undo_move` takes
+            it.
+
+        Returns
+        -------
+        int
+            How many answers are new.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> session.groups.move([0, 1], "cats", key="a"), session.groups.undo_move("a")
+        (2, 2)
+        """
+        self._check_asks_groups("move")
+        n_rows = len(self._runtime.rows)
+        for row in rows:
+            check_number(row, "rows", "Groups.move", integer=True, minimum=0)
+            if row >= n_rows:
+                raise ParameterError(
+                    f"The 'rows' parameter of Groups.move must be below {n_rows}. Got {row} "
+                    "instead."
+                )
+        number = None if group is None else self.number(group)
+        value = () if number is None else {number: 1.0}
+        with self._runtime.up_to_date():
+            shares = as_shares(value, self._runtime.groups, self._results.names(), None)
+        return self._moves.place(map(int, rows), shares, annotator, key)
+
+    def undo_move(self, key: str, *, annotator: str = ME) -> int:
+        """Take back a `move`: its answers that still stand, and what they replaced stands again.
+
+        Parameters
+        ----------
+        key : str
+            The key that it was done with.
+        annotator : str, default="me"
+            Who did it.
+
+        Returns
+        -------
+        int
+            How many answers were taken back.
+        """
+        return self._moves.take_back_placed(annotator, key)
 
     def remove(self, group: int | str, *, annotator: str = ME) -> Event:
         """Remove a group: what people put into it is in none of the groups, as after "none".

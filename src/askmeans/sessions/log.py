@@ -53,7 +53,7 @@ from askmeans.sessions.events import (
 )
 
 __all__ = ["DISAGREEING", "GOLD", "IMPORTED", "ITSELF", "MOVES", "Standing", "State", "as_key",
-           "check_annotator", "key_of_group", "key_of_split"]  # fmt: skip
+           "check_annotator", "key_of_batch", "key_of_group", "key_of_split"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
@@ -460,6 +460,11 @@ def key_of_group(key: str) -> str:
 def key_of_split(group: int) -> str:
     """How the keys of answers begin that a split put into a group."""
     return f"split-{group}-"
+
+
+def key_of_batch(key: str) -> str:
+    """How the keys of answers begin that were given together."""
+    return f"batch-{key}-"
 
 
 def _has_some_in(value: Value | None, group: int) -> bool:

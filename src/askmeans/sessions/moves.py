@@ -17,9 +17,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
+from askmeans.queries import Question
 from askmeans.queries.values import numbered_text
 from askmeans.sessions.events import (
     AddGroup,
+    Answer,
     Event,
     RemoveGroup,
     Repeat,
@@ -30,7 +32,13 @@ from askmeans.sessions.events import (
     Value,
 )
 from askmeans.sessions.group_numbers import as_number, as_shares
-from askmeans.sessions.log import as_key, check_annotator, key_of_group, key_of_split
+from askmeans.sessions.log import (
+    as_key,
+    check_annotator,
+    key_of_batch,
+    key_of_group,
+    key_of_split,
+)
 from askmeans.sessions.reports import Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
@@ -130,6 +138,72 @@ class Moves:
             runtime.keep_leases(*leases)
         with runtime.lock:
             return runtime.state.as_of_now(event, repeated=repeated)
+
+    def place(self, rows: Iterable[int], value: Value, annotator: str, key: str | None) -> int:
+        """Append the same answer about each of these items: all of them, or none.
+
+        Where the annotator had another answer it is replaced. How many answers there are with
+        this key.
+        """
+        annotator, prefix = check_annotator(annotator, person=True), key_of_batch(as_key(key))
+        questions = [Question("group", (row,), None) for row in dict.fromkeys(rows)]
+
+        def append(transaction: "Transaction") -> int:
+            state, stored = self._runtime.state, self._batch(annotator, prefix)
+            if stored:  # perhaps the connection was lost after the commit
+                for event in stored:
+                    _check_same(event, Answer, None, value)
+                return len(stored)
+            n_appended = 0
+            for number in transaction.add_questions(questions):
+                old = state.reply(number, annotator)
+                if old is not None and (old.kind, old.value) == (Answer.kind, value):
+                    continue
+                late = self._is_late(number, annotator, [], 0.0)
+                if old is not None and not isinstance(old, Skip):
+                    transaction.append(_undo_of(old, f"{prefix}{number}-before"))
+                    late = old.late
+                transaction.append(
+                    Answer(annotator=annotator, key=f"{prefix}{number}", question=number,
+                           value=value, late=late)
+                )  # fmt: skip
+                n_appended += 1
+            return n_appended
+
+        return self._runtime.write(append)
+
+    def take_back_placed(self, annotator: str, key: str) -> int:
+        """Append undos of all answers of a `place` that still stand, and what they replaced."""
+        annotator, prefix = check_annotator(annotator, person=True), key_of_batch(as_key(key))
+
+        def append(transaction: "Transaction") -> int:
+            state = self._runtime.state
+            standing = [
+                event
+                for event in self._batch(annotator, prefix)
+                if state.reply(event.question, annotator) is event
+            ]
+            by_id = {event.id: event for event in state.by_key.values()}
+            for event in standing:
+                transaction.append(_undo_of(event, as_key(None)))
+                undo = state.by_key.get((annotator, f"{event.key}-before"))
+                old = by_id.get(undo.taken_back) if isinstance(undo, Undo) else None
+                if isinstance(old, Reply):
+                    transaction.append(
+                        type(old)(annotator=annotator, key=as_key(None), question=old.question,
+                                  value=old.value, late=old.late)
+                    )  # fmt: skip
+            return len(standing)
+
+        return self._runtime.write(append)
+
+    def _batch(self, annotator: str, prefix: str) -> list[Reply]:
+        """The answers of a `place`, by how their keys begin."""
+        return [
+            event
+            for (who, key), event in self._runtime.state.by_key.items()
+            if who == annotator and key.startswith(prefix) and isinstance(event, Reply)
+        ]
 
     def undo(
         self, number: int | None, annotator: str, key: str | None, event: int | None = None

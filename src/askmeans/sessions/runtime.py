@@ -27,7 +27,6 @@ import numpy as np
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
-from askmeans.policy.advisers import without_advice
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.stratified import Settings, StratifiedPolicy
@@ -37,7 +36,7 @@ from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import AddGroup, Event, Merge, Pseudonym, RemoveGroup, Value
-from askmeans.sessions.group_numbers import GroupNumbers, as_evidence, with_models
+from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
@@ -315,12 +314,14 @@ class Runtime:
                 X = self.rows.matrix
                 made_with = config, len(X)
                 answers = self._evidence().answers
+                advice = as_advice(self.state.advice, self.groups)
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
                 policy, notes = collect_warnings(partial(config.make_policy, X, self.rows.blank))
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
+            policy.advice = advice
             policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
             policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
             if self._taught is not answers:
@@ -586,7 +587,7 @@ class Runtime:
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
                 n_given=len(state.log_answers),
-                answers=with_models(answers, state.advice, groups),
+                answers=answers,
                 again=tuple(to_ask_again(evidence)) if state.group_changes else (),
             )
         return self._table
@@ -624,7 +625,7 @@ def _places_items(batch: AnswerBatch) -> bool:
 
 def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
     """The best result from these answers, with its account."""
-    clustering, answers = policy.clustering(), without_advice(answers)
+    clustering = policy.clustering()
     questions = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,

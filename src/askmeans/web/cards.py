@@ -165,6 +165,17 @@ class Cards:
             for j in order
         )
 
+    def buttons(self) -> tuple[GroupTile, ...]:
+        """The groups without examples: their names, colours and keys."""
+        groups = list(self._session.groups)
+        return tuple(
+            GroupTile(group=group, color=color, key=str(place) if place <= _KEYS else "",
+                      examples=(), is_guess=False)
+            for place, (group, color) in enumerate(
+                zip(groups, colors_of(len(groups)), strict=True), start=1
+            )
+        )  # fmt: skip
+
     def _tile(self, group: Group, color: str, key: str, without: tuple[int, ...]) -> GroupTile:
         """Its examples are items that people put there or pinned; where there are none, guesses."""
         rows, is_guess = self.examples(group.number, _EXAMPLES, without)

@@ -32,6 +32,7 @@ from askmeans.web.cards import describe, describe_fully, points_of, slider_step
 from askmeans.web.errors import explain, message_for_program, status_of
 from askmeans.web.files import ResponseCache, Thumbnails
 from askmeans.web.forms import Form, annotator_of, is_script
+from askmeans.web.items import ItemTable
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 
@@ -48,11 +49,11 @@ _EXAMPLES = 12  # of each group: those of a card, and those that were before oth
 _DEEPEST = 6  # of HTML's headings
 _TURNS = 2  # answers at once: one is written to the disk while the other is checked
 _TURN_SECONDS = 30.0  # after which a request no longer waits for its turn
-_MESSAGE_COOKIE = "askmeans_said"
+_MESSAGE_COOKIE, _UNDO_COOKIE = "askmeans_said", "askmeans_undo"
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 STYLES = ("theme", "base", "frame", "forms", "progress", "item", "answer", "choices", "groups",
-          "results")  # of a page, in the order of the cascade  # fmt: skip
+          "results", "items")  # of a page, in the order of the cascade  # fmt: skip
 
 
 class AppContext:
@@ -69,6 +70,7 @@ class AppContext:
         self.failed_signins = RateLimit(_FAILED_RATE, _FAILED_BURST)
         self.requests_of_people = RateLimit(_PERSON_RATE, _PERSON_BURST)
         self.cards.predict = self._predict
+        self._item_table: tuple[object, ItemTable] | None = None
         session.learn_aside()
         self._turns = asyncio.Semaphore(_TURNS)  # the first to wait is the first to go
         self._background = background_pool(2, "results")  # answers have the server's own threads
@@ -84,22 +86,26 @@ class AppContext:
     ) -> Response:
         """A page; a sentence left for it by the last request is shown once."""
         left = unquote(request.cookies.get(_MESSAGE_COOKIE, ""))
+        what, _, which = unquote(request.cookies.get(_UNDO_COOKIE, "")).partition("=")
         common = {
             "said": left.removeprefix("!"),
             "failed": left.startswith("!"),
+            "undo": {"name": what, "value": which} if left and which else None,
             "session": self.session,
             "annotator": annotator_of(request),
             "token": request.state.token,
             "mark": self.assignments.mark,
             "root": self.root,
             "path": request.scope["path"],
+            "here": f"{request.scope['path']}?{request.url.query}".rstrip("?"),
             "is_owner": self.is_owner(request),
             "sees_results": self.sees_results(request, values.get("options")),
         }
         html = templates.get_template(template).render({**common, **values})
         response = HTMLResponse(html, status_code, headers=headers)
-        if left:
-            response.delete_cookie(_MESSAGE_COOKIE)
+        for name in (_MESSAGE_COOKIE, _UNDO_COOKIE):
+            if name in request.cookies:
+                response.delete_cookie(name)
         return response
 
     def refusal(self, request: Request, status: int, text: str) -> Response:
@@ -150,6 +156,13 @@ class AppContext:
             raise
         except AskmeansError as error:
             return explain(error), status_of(error)
+
+    def item_table(self, view: ResultView | None) -> ItemTable:
+        """What every item is in, by a result and the answers since."""
+        of = (view and view.event, self.session.history.last_event)
+        if self._item_table is None or self._item_table[0] != of:
+            self._item_table = (of, ItemTable(self.session, view))
+        return self._item_table[1]
 
     def check_form(self, form: Form) -> None:
         """Refuse a form of another session, which may have had this address, or person."""
@@ -279,14 +292,25 @@ def scale_of(session: Session) -> dict[str, Any]:
     }
 
 
-def redirect(path: str, message: str, *, failed: bool = False) -> Response:
-    """Lead to a page that shows a sentence."""
+def redirect(
+    path: str, message: str, *, failed: bool = False, undo: tuple[str, str] | None = None
+) -> Response:
+    """Lead to a page that shows a sentence; `undo` is a field of the form that takes it back."""
     response = RedirectResponse(path, 303)
     mark = "!" if failed else ""
-    response.set_cookie(
-        _MESSAGE_COOKIE, quote(mark + message[:500]), max_age=30, httponly=True, samesite="lax"
-    )
+    left = {_MESSAGE_COOKIE: mark + message[:500]}
+    if undo is not None:
+        left[_UNDO_COOKIE] = "=".join(undo)
+    for name, text in left.items():
+        response.set_cookie(name, quote(text), max_age=30, httponly=True, samesite="lax")
     return response
+
+
+def percent(share: float) -> str:
+    """A share in percent; what is not quite nothing or all is not written as such."""
+    if 0.995 <= share < 1.0:
+        return "> 99 %"
+    return "< 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
 def as_html(text: str) -> Markup:
@@ -314,4 +338,4 @@ templates = Environment(  # compiled once, however many sessions are served
 templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html",
                       "root": "", "styles": STYLES}  # fmt: skip
 templates.filters |= {"describe": describe, "describe_fully": describe_fully, "items": rounded,
-                      "markdown": as_html}  # fmt: skip
+                      "markdown": as_html, "percent": percent}  # fmt: skip

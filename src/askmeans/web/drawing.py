@@ -48,28 +48,31 @@ class Plane:
         step = max(1, math.ceil(len(X) / _MOST_POINTS))
         self.rows: list[int] = list(range(0, len(X), step))
         self.n_items = len(X)
+        self._all = X
         self._sample = np.asarray(X[::step], dtype=np.float64)
 
-    def points(self, centers: Floats | None = None) -> NDArray[np.float64]:
-        """Coordinates of the items in the drawing.
+    def points(self, centers: Floats | None = None, *, of_all: bool = False) -> NDArray[np.float64]:
+        """Coordinates in the drawing of the items of the sample, or of all.
 
         The axes are the principal directions of the centres; where these have fewer than two,
         those of the items.
         """
-        centered = self._sample - self._sample.mean(axis=0)
+        middle = self._sample.mean(axis=0)
         axes: list[NDArray[np.float64]] = []
         if centers is not None and np.isfinite(centers).all():
             axes = _principal_directions(centers - centers.mean(axis=0))
-        for direction in _principal_directions(centered):
+        for direction in _principal_directions(self._sample - middle):
             for axis in axes:
                 direction = direction - (direction @ axis) * axis
             length = float(np.linalg.norm(direction))
             if len(axes) < 2 and length > 1e-6:
                 axes.append(direction / length)
-        points = np.zeros((len(centered), 2))
-        for place, axis in enumerate(axes[:2]):
-            points[:, place] = centered @ axis
+        across = np.zeros((self._sample.shape[1], 2))
+        across[:, : len(axes[:2])] = np.array(axes[:2]).T.reshape(len(across), -1)
+        points = (self._sample - middle) @ across
         low, span = points.min(axis=0), np.ptp(points, axis=0)
+        if of_all:
+            points = np.asarray(self._all, dtype=np.float64) @ across - middle @ across
         unit = np.where(span > 0, (points - low) / np.where(span > 0, span, 1.0), 0.5)
         drawn: NDArray[np.float64] = _MARGIN + unit * (np.array([_WIDTH, _HEIGHT]) - 2 * _MARGIN)
         drawn[:, 1] = _HEIGHT - drawn[:, 1]

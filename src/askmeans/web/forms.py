@@ -32,6 +32,11 @@ class Form:
         """A field, None where it was not sent."""
         return self._fields.get(name)
 
+    @property
+    def fields(self) -> dict[str, str]:
+        """All of them."""
+        return dict(self._fields)
+
     def text(self, name: str) -> str:
         """A field that must be there."""
         value = self._fields.get(name, "").strip()

@@ -1,5 +1,6 @@
 """What owners do: shape groups, decide items, set options, invite people."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -14,7 +15,8 @@ from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_scri
 
 __all__ = ["add_owner"]
 
-_PLACES = frozenset({"/", "/groups", "/results", "/invites"})  # where a form may lead back to
+# Where a form may lead back to: pages of ours.
+_PLACES = re.compile(r"/|/(groups|results|review|invites|items(/\d+|\?[\w=&%+.,-]*)?)", re.ASCII)
 _EXAMPLES = 6  # of a group
 _PLACED = 60  # items of a group that can be split off
 _CHANGES = 20  # that are listed
@@ -34,7 +36,7 @@ def add_owner(router: APIRouter, context: AppContext) -> None:
             def done(request: Request, form: SentForm) -> Response:
                 context.check_form(form)
                 annotator, place = annotator_of(request), form.get("back") or back
-                if place not in _PLACES:
+                if not _PLACES.fullmatch(place):
                     raise HTTPException(422, INCOMPLETE)
                 text, status = context.attempt(lambda: work(form, annotator or ME))
                 if is_script(request) and annotator is not None:
@@ -126,6 +128,9 @@ def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> Non
 
     @form_at("/take-back")
     def take_back(form: Form, who: str) -> str:
+        if form.get("move"):
+            n = groups.undo_move(form.text("move"), annotator=who)
+            return f"Taken back: {n:,} item{' is' if n == 1 else 's are'} where they were before."
         session.history.take_back(form.integer("event"), annotator=who)
         return "Taken back."
 

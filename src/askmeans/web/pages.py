@@ -11,6 +11,7 @@ from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
 from askmeans.web.context import AppContext, redirect, scale_of
 from askmeans.web.forms import SentForm, annotator_of, is_script
+from askmeans.web.item_pages import add_items
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.result_pages import add_results
 from askmeans.web.signin import add_signin
@@ -31,6 +32,7 @@ def make_router(context: AppContext) -> APIRouter:
     _add_person(router, context)
     add_signin(router, context)
     add_results(router, context)
+    add_items(router, context)
     add_owner(router, context)
     return router
 

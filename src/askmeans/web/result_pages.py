@@ -1,24 +1,21 @@
-"""The results, why an item is where it is, files to take away, and pictures."""
+"""The results, files to take away, and pictures."""
 
 import re
 
 from fastapi import APIRouter, HTTPException, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from askmeans._util.checks import parse_digits
 from askmeans.web.context import AppContext
 from askmeans.web.files import EXPORTS, export, picture, stream
 from askmeans.web.forms import annotator_of
-from askmeans.web.group_views import explain_item
 
-__all__ = ["add_results"]
+__all__ = ["RESULT_TIMEOUT", "add_results"]
 
 RESULT_TIMEOUT = 5.0  # seconds a page waits for the newest result before it shows the last
-_MATCHES = 50  # items that a search lists
 
 
 def add_results(router: APIRouter, context: AppContext) -> None:
-    """The result, items, files and pictures."""
+    """The result, files and pictures."""
     session = context.session
     can_decide = session.config.ask == "group"
 
@@ -55,37 +52,6 @@ def add_results(router: APIRouter, context: AppContext) -> None:
                 can_decide=can_decide and context.is_owner(request),
             )
         )  # fmt: skip
-
-    @router.get("/items/{row}")
-    async def item(request: Request, row: int) -> Response:
-        context.check_row(row)
-        view = await context.newest_result(RESULT_TIMEOUT)
-
-        def page() -> Response:
-            annotator = None if context.is_owner(request) else annotator_of(request)
-            why = view and explain_item(session, row, view.result, annotator=annotator)
-            return context.page(request, "item.html", item=context.cards.item(row), why=why)
-
-        return await context.in_background(page)
-
-    @router.get("/find")
-    def find(request: Request, q: str = "") -> Response:
-        """The item of a name, or else of a row number, or else those with a part of it."""
-        ids, wanted = session.rows.ids(), q.strip()
-        if q in ids or wanted in ids:
-            return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
-        number = parse_digits(wanted)
-        if number is not None and number < len(ids):
-            return RedirectResponse(f"/items/{number}", 303)
-        matches = session.rows.find(wanted) if wanted else []
-        if not matches:
-            raise HTTPException(
-                404, f"No item has “{wanted[:80]}” in its name or its text. Try a part of it."
-            )
-        if len(matches) == 1:
-            return RedirectResponse(f"/items/{matches[0]}", 303)
-        items = [session.item(row) for row in matches[:_MATCHES]]
-        return context.page(request, "found.html", wanted=wanted, items=items, count=len(matches))
 
     @router.get("/export/{file}")
     async def exports(file: str) -> Response:

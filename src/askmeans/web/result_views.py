@@ -95,6 +95,7 @@ class ResultView:
     outlook: Outlook | None
     contradictions: tuple[Contradiction, ...]
     scatter: str
+    plane: Plane  # of the scatter
     curve: str
     n_drawn: int  # items that the scatter shows
     n_profiled: int  # items that words and numbers were read from
@@ -216,6 +217,7 @@ class ResultViews:
                 plane, result.memberships, list(map(session.item, plane.rows)),
                 names=result.group_names, centers=result.clustering.centers,
             ),
+            plane=plane,
             curve="" if outlook is None else error_curve(outlook),
             n_drawn=len(plane.rows),
             n_profiled=len(self._profiles.rows),

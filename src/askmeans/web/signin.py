@@ -36,7 +36,7 @@ ANNOTATOR_PATHS = frozenset({
     "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
 # Also for annotators if the owner shows them the results.
-RESULT_PATHS = frozenset({"/results", "/results/part", "/find", "/api/result"})
+RESULT_PATHS = frozenset({"/results", "/results/part", "/items", "/find", "/api/result"})
 _TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
 _COOKIE_DAYS = 400  # the most that browsers keep a cookie; the token may end before
 _INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."

@@ -27,6 +27,7 @@ Predict = Callable[[NDArray[np.floating]], Floats]
 MANY = 10  # answers from which on flexible models learn: one for each fold
 # Over 42 real tables with 50 and 100 answers the log loss is .467 with ten folds, .469 with five.
 FOLDS = 10
+NO_FOLD = -1  # of examples: they are never held out
 # The mean of the strongest memberships from which answers are hard: one slip in 50 leaves them so.
 ALL_OR_NOTHING = 0.98
 
@@ -75,12 +76,14 @@ class Training:
         """Whether answers are all or nothing."""
         return self.strongest > ALL_OR_NOTHING
 
-    @property
-    def is_supported(self) -> NDArray[np.bool_]:
-        """Which rows others can predict: their strongest cluster has another example."""
+    def supported(self, examples: Floats | float = 0.0) -> NDArray[np.bool_]:
+        """Which rows others can predict: their strongest cluster has another row.
+
+        `examples` are the weights of those of each cluster.
+        """
         strongest = self.Y.argmax(axis=1)
         own = self.sample_weight * self.Y[np.arange(len(self.Y)), strongest]
-        others = (self.sample_weight @ self.Y)[strongest] - own
+        others = (self.sample_weight @ self.Y + examples)[strongest] - own
         return np.asarray((others >= 0.5) | (self.Y.max(axis=1) < 0.5))
 
     @property
@@ -95,8 +98,20 @@ class Training:
 
     def splits(self) -> list[tuple[NDArray[np.bool_], "Training"]]:
         """The rows of each fold, and all others to learn from; none of a single row."""
-        inside = [self.folds == fold for fold in np.unique(self.folds)]
+        inside = [self.folds == fold for fold in np.unique(self.folds[self.folds != NO_FOLD])]
         return [(rows, self.part(~rows)) for rows in inside if not rows.all()]
+
+    def with_examples(self, rows: Rows, Y: Floats, sample_weight: Floats) -> "Training":
+        """The same and examples, which are never held out."""
+        size = np.full(len(rows), self.stratum_size.mean() if len(self.rows) else 1.0)
+        return Training(
+            rows=np.concatenate([self.rows, rows]),
+            Y=np.vstack([self.Y, Y]),
+            sample_weight=np.concatenate([self.sample_weight, sample_weight]),
+            stratum_size=np.concatenate([self.stratum_size, size]),
+            known=np.vstack([self.known, np.ones(Y.shape, dtype=bool)]),
+            folds=np.concatenate([self.folds, np.full(len(rows), NO_FOLD)]),
+        )
 
     def sample(self, most: int) -> NDArray[np.bool_]:
         """At most so many rows, of every cluster, to learn from where time grows fast."""

@@ -153,7 +153,8 @@ function submit(event) {
   if (busy || !shownQuestion().dataset.ready) return refuse();
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
   for (const box of ["mix", "rename"]) document.getElementById(box)?.close();
-  if (form.id !== "undo" && form.id !== "renaming" && location.search) history.replaceState(null, "", `${ROOT}/`);
+  const stays = form.id === "undo" || form.id === "renaming";
+  if (!stays && location.search) history.replaceState(null, "", `${ROOT}/`);
   send(form.getAttribute("action"), body);
 }
 
@@ -425,5 +426,7 @@ if (shownQuestion()) answering();
 if (document.getElementById("result")) {
   follow();
   preview();
+  import("./items.js").then(({ lasso }) => lasso(ROOT));
 }
+if (document.getElementById("filter")) import("./items.js").then(({ items }) => items());
 if (!shownQuestion()) document.addEventListener("keydown", shortcuts);

@@ -66,7 +66,7 @@ export function preview() {
 // Keys of other pages: buttons and links that say so.
 export function shortcuts(event) {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.closest("input, textarea, select")) return;
+  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
   if (event.key === "Enter" && event.target.closest("a, button, summary")) return; // it is pressed itself
   if (localStorage.getItem(KEYS) === "off") return;
   document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`)?.click();

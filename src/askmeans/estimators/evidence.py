@@ -1,0 +1,134 @@
+"""Examples and advice as `fit` takes them: evidence beside the answers of the oracle."""
+
+import copy
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from askmeans._util.checks import check_name
+from askmeans.estimators.inputs import check_new_items
+from askmeans.exceptions import ParameterError
+from askmeans.policy.advisers import Advice
+from askmeans.policy.examples import Examples
+from askmeans.queries import Answers
+from askmeans.results import Result
+from askmeans.spec import SIMILARITIES
+from askmeans.strategies import Stratified
+
+if TYPE_CHECKING:
+    from askmeans.estimators.active_fuzzy_kmeans import ActiveFuzzyKMeans
+    from askmeans.policy.stratified import StratifiedPolicy
+    from askmeans.spec import PlanSpec
+
+__all__ = ["check_advice", "check_evidence", "check_examples", "result_without_questions"]
+
+Floats = NDArray[np.float64]
+
+_OWNER = "ActiveFuzzyKMeans.fit"
+_SLACK = 1e-6  # by which memberships of a row may exceed 1 together: rounding
+
+
+def check_evidence(model: "ActiveFuzzyKMeans", spec: "PlanSpec") -> None:
+    """Refuse examples and advice where questions do not name the clusters."""
+    if model.n_clusters == "auto" or spec.ask in SIMILARITIES:
+        raise ParameterError(
+            f"The 'examples' and 'advice' parameters of {_OWNER} need a number of clusters that "
+            f"questions name. Got n_clusters={model.n_clusters!r} and ask={spec.ask!r}; use a "
+            'number, and ask="group" or "membership".'
+        )
+    if not isinstance(spec.strategy, Stratified):
+        raise ParameterError(
+            f"The 'examples' and 'advice' parameters of {_OWNER} need the default strategy. Got "
+            f"{type(spec.strategy).__name__}, which learns from its own questions only; use "
+            'strategy="auto".'
+        )
+
+
+def check_examples(
+    model: "ActiveFuzzyKMeans", features: Mapping[str, Any], examples: Any, n_clusters: int
+) -> Examples:
+    """The examples: rows with the features of the items, and their memberships."""
+    if not isinstance(examples, tuple | list) or len(examples) != 2:
+        raise ParameterError(
+            f"The 'examples' parameter of {_OWNER} must be a pair: features (m, n_features), and "
+            f"labels (m,) or memberships (m, n_clusters). Got {type(examples).__name__} instead."
+        )
+    probe = copy.copy(model)
+    for name, value in features.items():
+        setattr(probe, name, value)
+    X = check_new_items(probe, examples[0]).astype(np.float64)
+    Y = np.asarray(examples[1])
+    if Y.ndim == 1:
+        Y = _one_hot(Y, n_clusters)
+    Y = _memberships(Y, "examples", (len(X), n_clusters))
+    if np.isnan(Y).any():
+        raise ParameterError(
+            f"The 'examples' parameter of {_OWNER} must have memberships in [0, 1]. Got NaN; leave "
+            "those rows out."
+        )
+    return Examples(X=X, Y=Y)
+
+
+def check_advice(advice: Any, n_items: int, n_clusters: int) -> tuple[Advice, ...]:
+    """What each adviser says of the items."""
+    if not isinstance(advice, Mapping):
+        raise ParameterError(
+            f"The 'advice' parameter of {_OWNER} must be a mapping of names to arrays of shape "
+            f"(n_items, n_clusters). Got {type(advice).__name__} instead."
+        )
+    return tuple(
+        Advice.of_table(
+            check_name(name, "advice", _OWNER),
+            np.arange(n_items),
+            _memberships(table, "advice", (n_items, n_clusters)),
+        )
+        for name, table in advice.items()
+    )
+
+
+def result_without_questions(policy: "StratifiedPolicy") -> Result:
+    """The result from examples and advice alone."""
+    return Result(
+        clustering=policy.clustering(), n_queries=0, n_queries_raw=0, n_rounds=0, history=Answers()
+    )
+
+
+def _one_hot(labels: NDArray[Any], n_clusters: int) -> Floats:
+    """Memberships of labels: numbers of clusters, or as many different labels, in their order."""
+    names, numbers = np.unique(labels, return_inverse=True)
+    are_numbers = np.issubdtype(labels.dtype, np.integer)
+    numbers = labels if are_numbers else numbers
+    if set(numbers.tolist()) - set(range(n_clusters)) or not (
+        are_numbers or len(names) == n_clusters
+    ):
+        raise ParameterError(
+            f"The labels of the 'examples' parameter of {_OWNER} must be numbers of clusters from "
+            f"0 to {n_clusters - 1}, or {n_clusters} different labels, which are numbered in "
+            f"sorted order. Got {', '.join(map(str, names[:8]))} instead."
+        )
+    return np.asarray(np.eye(n_clusters)[numbers])
+
+
+def _memberships(table: Any, name: str, shape: tuple[int, int]) -> Floats:
+    """A table of memberships of this shape, NaN where there are none."""
+    try:
+        U = np.asarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            f"The '{name}' parameter of {_OWNER} must have numbers. Got '{error}' instead."
+        ) from error
+    if U.shape != shape:
+        raise ParameterError(
+            f"The '{name}' parameter of {_OWNER} must have memberships of shape {shape}. Got "
+            f"shape {U.shape} instead; numpy.eye({shape[1]})[labels] makes them from labels."
+        )
+    known = U[~np.isnan(U).any(axis=1)]
+    if ((known < 0.0) | (known > 1.0)).any() or (known.sum(axis=1) > 1.0 + _SLACK).any():
+        worst = known[np.argmax(np.abs(known - 0.5).max(axis=1) + known.sum(axis=1))]
+        raise ParameterError(
+            f"The '{name}' parameter of {_OWNER} must have memberships in [0, 1] that sum to at "
+            f"most 1 in each row. Got {np.round(worst, 3).tolist()}; divide rows by their sums."
+        )
+    return U

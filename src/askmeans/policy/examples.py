@@ -1,0 +1,63 @@
+"""Examples: rows with known memberships that are no items, such as the names of groups.
+
+Models learn from examples beside the answers. Examples are weaker evidence: how much they count
+follows from how well the answers agree with what models expect that learn from examples alone.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Examples", "example_weights"]
+
+Floats = NDArray[np.float64]
+
+_TRUSTED = 0.9  # how probably the examples of a group are right, before there are answers
+_MOSTLY = 0.5  # share of an example in some clusters, from which on it is one of these
+_LEAST = 1e-3  # of a membership: no answer is impossible
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examples:
+    """Rows that are no items, and their memberships."""
+
+    X: Floats
+    Y: Floats  # (m, n_clusters)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """A digest of the rows and their memberships."""
+        parts = np.ascontiguousarray(self.X), np.ascontiguousarray(self.Y)
+        return hashlib.blake2b(parts[0].tobytes() + parts[1].tobytes(), digest_size=16).digest()
+
+    def of_clusters(self, clusters: NDArray[np.intp], n_clusters: int) -> "Examples | None":
+        """Those of some of the clusters, in a table of so many; None where there are none."""
+        kept = self.Y[:, clusters[clusters < self.Y.shape[1]]].sum(axis=1) > _MOSTLY
+        Y = np.pad(self.Y[kept], ((0, 0), (0, n_clusters - self.Y.shape[1])))
+        return Examples(X=self.X[kept], Y=Y) if len(Y) else None
+
+
+def example_weights(expected: Floats, answers: Floats) -> Floats:
+    """How much the examples of each cluster count, from 0 to 1, by the answers (NaN: none).
+
+    The posterior probability that all examples are right, times that of those of the cluster: what
+    the examples alone let expect of answered items is compared with even shares.
+    """
+    n_clusters = answers.shape[1]
+    even = 1.0 / n_clusters
+    P = np.clip(expected, _LEAST, 1.0 - _LEAST)
+    own = np.nan_to_num(answers * np.log(P / even))
+    others = np.nan_to_num((1.0 - answers) * np.log((1.0 - P) / (1.0 - even)))
+    return _posterior(own.sum()) * _posterior((own + others).sum(axis=0))
+
+
+def _posterior(gain: Floats) -> Floats:
+    """The probability that examples are right, after so large a gain in log likelihood."""
+    odds = np.log(_TRUSTED / (1.0 - _TRUSTED)) + np.clip(gain, -50.0, 50.0)
+    return np.asarray(1.0 / (1.0 + np.exp(-odds)))

@@ -1,0 +1,132 @@
+"""The table of items, items moved together, and one item: why it is there, and what is like it."""
+
+import secrets
+
+import numpy as np
+from fastapi import APIRouter, HTTPException, Request
+from starlette.responses import RedirectResponse, Response
+
+from askmeans._util.checks import parse_digits
+from askmeans.sessions import Session
+from askmeans.web.context import AppContext, redirect
+from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
+from askmeans.web.group_views import explain_item
+from askmeans.web.items import NOBODY, NONE, PER_PAGE, ItemFilter
+from askmeans.web.result_pages import RESULT_TIMEOUT
+
+__all__ = ["add_items"]
+
+_BRIEF = 0.1  # seconds that the table waits for a newer result: later answers are in it anyhow
+_MOST_MOVED = 5000  # items at once
+_NEIGHBOURS = 6
+_BLOCK = 16_384  # rows whose distances are computed at a time
+_LEVELS = (50, 70, 90, 99)  # percent of confidence that the filter offers
+
+
+def add_items(router: APIRouter, context: AppContext) -> None:
+    """The table, moves, and the page of an item."""
+    session = context.session
+    can_move = session.config.ask == "group"
+
+    @router.get("/items")
+    async def items(request: Request) -> Response:
+        wanted = ItemFilter.from_fields(request.query_params)
+        number = parse_digits(request.query_params.get("page", "")) or 1
+        is_there = context.result_views.glance() is not None
+        view = await context.newest_result(_BRIEF if is_there else RESULT_TIMEOUT)
+
+        def page() -> Response:
+            table = context.item_table(view)
+            rows = table.rows(wanted)
+            last = max(1, -(-len(rows) // PER_PAGE))
+            place = min(number, last)
+            shown = rows[(place - 1) * PER_PAGE : place * PER_PAGE].tolist()
+            return context.page(
+                request, "items.html", wanted=wanted, table=table, n=len(rows), page=place,
+                last=last, lines=[table.line(row) for row in shown], tiles=context.cards.buttons(),
+                levels=_LEVELS, nobody=NOBODY, none=NONE, key=secrets.token_urlsafe(12),
+                can_move=can_move and context.is_owner(request), has_result=view is not None,
+            )  # fmt: skip
+
+        return await context.in_background(page)
+
+    @router.post("/items/move")
+    def move(request: Request, form: SentForm) -> Response:
+        """Put the chosen items, or all that match, into a group."""
+        if not context.is_owner(request):
+            raise HTTPException(403, "Only owners of the session move items. Ask one of them.")
+        who, wanted = context.annotator_in(form), ItemFilter.from_fields(form.fields)
+        back = wanted.address(page=form.get("page") or "")
+        rows = list(form.numbered("row-"))
+        for row in rows:
+            context.check_row(row)
+        if form.get("all"):
+            rows = context.item_table(context.result_views.glance()).rows(wanted).tolist()
+            if len(rows) != form.integer("n"):
+                text = f"{len(rows):,} items match by now, so none was moved. Look at them again."
+                return redirect(back, text, failed=True)
+        if not 0 < len(rows) <= _MOST_MOVED:
+            text = "Choose the items to move first." if not rows else (
+                f"At most {_MOST_MOVED:,} items are moved at once. Narrow the list first."
+            )  # fmt: skip
+            return redirect(back, text, failed=True)
+        value, key = form.value(), form.text("key")
+        if value != () and not isinstance(value, int):
+            raise HTTPException(422, INCOMPLETE)
+        group = None if value == () else value
+
+        def save() -> str:
+            session.groups.move(rows, group, annotator=who, key=key)
+            name = "none of the groups" if group is None else session.groups.all_names[group]
+            return f"{len(rows):,} item{' is' if len(rows) == 1 else 's are'} in {name} now."
+
+        text, status = context.attempt(save)
+        return redirect(back, text, failed=status >= 400, undo=("move", key))
+
+    @router.get("/items/{row}")
+    async def item(request: Request, row: int) -> Response:
+        context.check_row(row)
+        view = await context.newest_result(RESULT_TIMEOUT)
+
+        def page() -> Response:
+            annotator = None if context.is_owner(request) else annotator_of(request)
+            why = view and explain_item(session, row, view.result, annotator=annotator)
+            table = context.item_table(view)
+            return context.page(
+                request, "item.html", item=context.cards.item(row), why=why, line=table.line(row),
+                neighbours=[table.line(other) for other in _nearest(session, row)],
+                tiles=context.cards.buttons(), can_move=can_move and context.is_owner(request),
+            )  # fmt: skip
+
+        return await context.in_background(page)
+
+    @router.get("/find")
+    def find(q: str = "") -> Response:
+        """The item of a name, or else of a row number, or else those with a part of it."""
+        ids, wanted = session.rows.ids(), q.strip()
+        if q in ids or wanted in ids:
+            return RedirectResponse(f"/items/{ids.index(q if q in ids else wanted)}", 303)
+        number = parse_digits(wanted)
+        if number is not None and number < len(ids):
+            return RedirectResponse(f"/items/{number}", 303)
+        matches = session.rows.find(wanted) if wanted else []
+        if not matches:
+            raise HTTPException(
+                404, f"No item has “{wanted[:80]}” in its name or its text. Try a part of it."
+            )
+        if len(matches) == 1:
+            return RedirectResponse(f"/items/{matches[0]}", 303)
+        return RedirectResponse(ItemFilter(words=wanted).address(), 303)
+
+
+def _nearest(session: Session, row: int) -> list[int]:
+    """The items nearest to one by their features."""
+    X = session.rows.matrix
+    distances = np.concatenate([
+        np.square(np.asarray(X[start : start + _BLOCK], dtype=np.float64) - X[row]).sum(axis=1)
+        for start in range(0, len(X), _BLOCK)
+    ])  # fmt: skip
+    distances[row] = np.inf
+    n = min(_NEIGHBOURS, len(X) - 1)
+    nearest = np.argpartition(distances, n - 1)[:n] if n else np.array([], dtype=int)
+    return [int(other) for other in nearest[np.argsort(distances[nearest], kind="stable")]]

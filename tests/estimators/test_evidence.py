@@ -1,0 +1,135 @@
+"""Examples and advice in `fit`: evidence beside the answers, which costs no question."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from askmeans import ActiveFuzzyKMeans
+from askmeans.exceptions import DataError, MissingClusterWarning, ParameterError
+from askmeans.oracles import TableOracle
+
+K, N, D = 4, 160, 6
+LABELS = np.arange(N) % K
+CENTERS = 2.0 * np.eye(K, D)
+
+
+def items(seed=0, apart=1.0):
+    rng = np.random.default_rng(seed)
+    return apart * CENTERS[LABELS] + rng.normal(size=(N, D))
+
+
+def fitted(X, budget=None, **evidence):
+    oracle = None if budget is None else TableOracle.from_labels(LABELS)
+    model = ActiveFuzzyKMeans(K, oracle=oracle, ask="group", budget=budget, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MissingClusterWarning)
+        return model.fit(X, **evidence)
+
+
+def accuracy(model):
+    return float((model.labels_ == LABELS).mean())
+
+
+EXAMPLES = CENTERS, np.arange(K)
+
+
+def test_without_an_oracle_examples_name_and_place_the_clusters():
+    X = items()
+    model = fitted(X, examples=EXAMPLES)
+    assert accuracy(model) > 0.75
+    assert model.n_queries_ == 0
+    assert not model.complete_
+    assert len(model.history_) == 0
+    wrong = (model.labels_ != LABELS).sum()
+    assert 0.5 * wrong < model.diagnostics_["expected_wrong"] < 4.0 * wrong
+
+
+def test_examples_help_while_answers_are_few_and_are_neither_items_nor_questions():
+    X = items(apart=0.7)
+    plain, with_examples = fitted(X, 8), fitted(X, 8, examples=EXAMPLES)
+    assert accuracy(with_examples) > accuracy(plain) + 0.05
+    assert with_examples.n_queries_ == 8
+    assert len(with_examples.memberships_) == N
+    assert {item for answer in with_examples.history_ for item in answer.items} <= set(range(N))
+    asked = [answer.items[0] for answer in with_examples.history_]
+    assert_array_equal(with_examples.memberships_[asked], np.eye(K)[LABELS[asked]])
+
+
+def test_misleading_examples_fade():
+    X = items()
+    shuffled = CENTERS, np.roll(np.arange(K), 1)
+    assert accuracy(fitted(X, examples=shuffled)) < 0.2
+    assert accuracy(fitted(X, 30, examples=shuffled)) > accuracy(fitted(X, 30)) - 0.03
+
+
+def test_examples_may_be_memberships_or_labels_in_sorted_order():
+    X = items()
+    by_number = fitted(X, examples=EXAMPLES).memberships_
+    assert_array_equal(by_number, fitted(X, examples=(CENTERS, np.eye(K))).memberships_)
+    assert_array_equal(by_number, fitted(X, examples=(CENTERS, list("abcd"))).memberships_)
+
+
+def test_some_clusters_may_have_no_example():
+    model = fitted(items(), 12, examples=(CENTERS[:1], [0]))
+    assert accuracy(model) > 0.7
+
+
+def test_predictions_of_new_items_rest_on_examples_too():
+    model = fitted(items(), examples=EXAMPLES)
+    new = items(seed=1)
+    assert (model.predict(new) == LABELS).mean() > 0.75
+
+
+def test_advice_moves_items_and_a_row_of_nan_is_silent():
+    X = items(apart=0.3)
+    right = np.random.default_rng(1).random(N) < 0.8
+    table = np.eye(K)[np.where(right, LABELS, (LABELS + 1) % K)]
+    table[::5] = np.nan
+    together, alone = fitted(X, 30, advice={"old": table}), fitted(X, 30)
+    assert accuracy(together) > accuracy(alone) + 0.1
+    assert together.diagnostics_["annotators"]["old"]["answers"] == N - N // 5
+    assert together.n_queries_ == 30
+
+
+def test_without_an_oracle_the_result_rests_on_advice():
+    model = fitted(items(apart=0.0), advice={"old": np.eye(K)[LABELS]})
+    assert accuracy(model) > 0.95
+
+
+def test_examples_and_advice_may_come_together():
+    X = items(apart=0.5)
+    advice = {"old": np.eye(K)[LABELS]}
+    both = fitted(X, examples=EXAMPLES, advice=advice)
+    assert accuracy(both) > accuracy(fitted(X, examples=EXAMPLES))
+    assert_allclose(both.memberships_.sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize(("evidence", "message"), [
+    ({"examples": CENTERS}, "must be a pair"),
+    ({"examples": (CENTERS, [0, 1, 2, 9])}, "numbers of clusters from 0 to 3"),
+    ({"examples": (CENTERS, np.eye(3))}, r"shape \(4, 4\)"),
+    ({"examples": (CENTERS, 2.0 * np.eye(K))}, "at most 1"),
+    ({"examples": (CENTERS, np.full((K, K), np.nan))}, "Got NaN"),
+    ({"advice": np.eye(N, K)}, "must be a mapping"),
+    ({"advice": {"old": np.eye(3)}}, r"shape \(160, 4\)"),
+    ({"advice": {"old": 2.0 * np.eye(N, K)}}, "at most 1"),
+])  # fmt: skip
+def test_bad_evidence_is_refused(evidence, message):
+    with pytest.raises(ParameterError, match=message):
+        fitted(items(), 8, **evidence)
+
+
+def test_examples_must_have_the_features_of_the_items():
+    with pytest.raises(DataError, match="6 features"):
+        fitted(items(), 8, examples=(CENTERS[:, :3], np.arange(K)))
+
+
+@pytest.mark.parametrize("changed", [
+    {"ask": "pairwise"}, {"strategy": "two-phase", "ask": "membership"}, {"n_clusters": "auto"},
+])  # fmt: skip
+def test_evidence_needs_questions_that_name_clusters_and_the_default_strategy(changed):
+    model = ActiveFuzzyKMeans(K, oracle=TableOracle.from_labels(LABELS), ask="group")
+    with pytest.raises(ParameterError, match="'examples' and 'advice'"):
+        model.set_params(**changed).fit(items(), examples=EXAMPLES)
