@@ -63,7 +63,7 @@ def test_the_least_sure_come_first_where_that_is_the_order(table):
 
 
 def test_an_area_of_the_map_lists_the_items_inside_it(table):
-    points = table._view.plane.points(table._view.result.clustering.centers, of_all=True)
+    points = table.view.plane.points(table.view.result.clustering.centers, of_all=True)
     low, high = points[20:40].min(axis=0) - 2, points[20:40].max(axis=0) + 2
     corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
     area = " ".join(f"{x:.0f},{y:.0f}" for x, y in corners)

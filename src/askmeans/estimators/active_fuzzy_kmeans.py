@@ -11,12 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.checks import as_weights, default_float_errors
 from askmeans.estimators.candidates import RowPredictor, candidate_rows, run_about_candidates
 from askmeans.estimators.clusterer import Clusterer
-from askmeans.estimators.evidence import (
-    check_advice,
-    check_evidence,
-    check_examples,
-    result_without_questions,
-)
 from askmeans.estimators.fitted import (
     Strongest,
     attributes_of,
@@ -211,6 +205,12 @@ class ActiveFuzzyKMeans(Clusterer):
             If the oracle fails; its attribute `result` is the best result so far.
         """
         from askmeans.driver import run
+        from askmeans.estimators.evidence import (
+            check_advice,
+            check_evidence,
+            check_examples,
+            result_without_questions,
+        )
         from askmeans.spec import as_seed
 
         spec = self._spec()

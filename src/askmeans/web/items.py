@@ -106,7 +106,7 @@ class ItemTable:
     """What every item is in, as of one result and one event."""
 
     def __init__(self, session: Session, view: ResultView | None) -> None:
-        self._session, self._view = session, view
+        self._session, self.view = session, view
         n = self.n_items = len(session.rows)
         self.groups = list(session.groups)
         self._colors = dict(
@@ -163,9 +163,9 @@ class ItemTable:
     @cached_property
     def _points(self) -> NDArray[np.float64]:
         """Where items are in the map."""
-        if self._view is None:
+        if self.view is None:
             return np.full((self.n_items, 2), np.nan)
-        plane, centers = self._view.plane, self._view.result.clustering.centers
+        plane, centers = self.view.plane, self.view.result.clustering.centers
         points = np.full((self.n_items, 2), np.nan)  # those added since are not there
         points[: plane.n_items] = plane.points(centers, of_all=True)
         return points
