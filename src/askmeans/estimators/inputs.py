@@ -225,12 +225,12 @@ def on_device(device: str | None, items: Any, weights: NDArray[np.float64]) -> I
             f"disk. Got {device!r}; Dask collections and arrays of other libraries are computed "
             "where they are."
         )
-    from askmeans.fuzzy.engines.cuda import CardEngine
+    from askmeans.fuzzy.engines.cuda import GpuEngine
     from askmeans.fuzzy.passes import ArrayEngine, RowThreads
 
     with RowThreads(1 if hasattr(items, "blocks") else len(items), 1) as threads:
         on_host = items if hasattr(items, "blocks") else ArrayEngine(items, weights, threads)
-        yield CardEngine(on_host)
+        yield GpuEngine(on_host)
 
 
 def check_features(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any]:

@@ -96,9 +96,11 @@ class ArrayApiEngine:
             from askmeans.fuzzy.engines import cuda as gpu
 
             centers, shift, scale, fuzzifier = shared
-            weights = None if self.weights is None else gpu.on_card(self.weights)
+            weights = None if self.weights is None else gpu.as_gpu_array(self.weights)
             return [
-                gpu.accumulate(gpu.on_card(self.X), weights, centers, (shift, scale), fuzzifier)
+                gpu.accumulate(
+                    gpu.as_gpu_array(self.X), weights, centers, (shift, scale), fuzzifier
+                )
             ]
         own = _OWN.get(function)
         if own is None:
