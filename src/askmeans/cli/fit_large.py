@@ -22,8 +22,6 @@ from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, op
 from askmeans.fuzzy.passes import reporting_progress
 from askmeans.tables.encoders import Scaling
 
-__all__ = ["run_large"]
-
 _USED = frozenset({"engine", "scheduler", "memory", "top", "out", "force", "as_json", "features",
                    "metric", "scale", "fuzzifier", "seed"})  # fmt: skip
 _SAMPLE = 20_000  # rows that scaling and filling in are learnt from

@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from askmeans.fuzzy.engines.dask import DaskEngine
     from askmeans.fuzzy.engines.disk import DiskEngine
 
-__all__ = [
-    "as_engine",
-    "as_generator",
-    "check_features",
-    "check_init",
-    "check_items",
-    "check_metric",
-    "check_new_items",
-    "is_foreign",
-    "is_out_of_core",
-    "lazy_rows",
-    "on_device",
-    "on_host",
-]
-
 SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 _NAMED = 8  # columns in a message
 _FEATURES = ("n_features_in_", "feature_names_in_")

@@ -20,8 +20,6 @@ from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
 from askmeans.fuzzy.passes import Frame
 
-__all__ = ["ArrayApiEngine", "RowsOf", "to_numpy"]
-
 Array = Any
 Floats = NDArray[np.float64]
 

@@ -22,8 +22,6 @@ from askmeans.fuzzy import kernels
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
 from askmeans.fuzzy.passes import progress_callback
 
-__all__ = ["GpuEngine", "accumulate", "as_gpu_array", "blocks_on_gpu", "check_gpu"]
-
 Floats = NDArray[np.float64]
 Array = Any  # a CuPy array
 
