@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
@@ -38,12 +38,11 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.records import InviteRecord
+from askmeans.sessions.store.records import Invite, Role
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-Role = Literal["owner", "annotator"]
 ROLES: tuple[Role, ...] = ("owner", "annotator")
 LONGEST_NAME = 80
 _DAY = 24 * 3600.0
@@ -70,40 +69,6 @@ class Person:
     name: str
     role: Role
     invite: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invite:
-    """An invitation; times are seconds since 1970 by the database's clock.
-
-    Parameters
-    ----------
-    number : int
-        By which it is revoked.
-    name : str
-        Whom it is for.
-    role : {"owner", "annotator"}
-        What they may do.
-    made_by : str
-        Who made it.
-    at : float
-        When it was made.
-    until : float
-        When it ends.
-    used : float or None
-        When it was last used, to the minute; None if never.
-    state : {"valid", "expired", "revoked"}
-        Whether it lets anybody in.
-    """
-
-    number: int
-    name: str
-    role: Role
-    made_by: str
-    at: float
-    until: float
-    used: float | None
-    state: Literal["valid", "expired", "revoked"]
 
 
 class People:
@@ -173,13 +138,10 @@ class People:
         token = secrets.token_urlsafe(32)
 
         def invited(transaction: "Transaction") -> list[events.Event]:
-            now = transaction.now()
+            until = transaction.now() + _DAY * float(days)
             number = transaction.invite(
-                InviteRecord(
-                    id=0, digest=_digest(token), name=person, role=role, made_by=who, at=now,
-                    until=now + _DAY * float(days), used=None, revoked=None,
-                )
-            )  # fmt: skip
+                _digest(token), name=person, role=role, made_by=who, until=until
+            )
             return [events.Invite(annotator=who, invite=number, role=role)]
 
         self._moves.append(invited)
@@ -193,8 +155,7 @@ class People:
         list of Invite
             In the order they were made.
         """
-        now, records = self._runtime.store.invites(self._runtime.record.id)
-        return [_as_invite(record, now) for record in records]
+        return self._runtime.store.invites(self._runtime.record.id)[1]
 
     def revoke(self, who: int | str, *, annotator: str = ME) -> list[Invite]:
         """End invitations now: the next request of a person who came in with one is refused.
@@ -216,8 +177,7 @@ class People:
 
         def revoked(transaction: "Transaction") -> list[events.Event]:
             # Read here: a person about to be revoked may be inviting themselves once more.
-            every = [_as_invite(record, transaction.now()) for record in transaction.invites()]
-            valid = [invite for invite in every if invite.state == "valid"]
+            valid = [invite for invite in transaction.invites() if invite.state == "valid"]
             meant[:] = [invite.number for invite in valid if who in (invite.number, invite.name)]
             if isinstance(who, bool) or not meant:
                 there = ", ".join(f"{i.number} ({i.name})" for i in valid) or "none"
@@ -250,17 +210,17 @@ class People:
         if not _TOKEN.fullmatch(token):
             return None
         store, session = self._runtime.store, self._runtime.record.id
-        now, records = store.invites(session, _digest(token))
-        if not records or _as_invite(records[0], now).state != "valid":
+        now, invites = store.invites(session, _digest(token))
+        if not invites or invites[0].state != "valid":
             return None
-        invite = records[0]
+        invite = invites[0]
         if (invite.used is None or now - invite.used > _USED) and _noting.acquire(blocking=False):
             try:
                 with suppress(StoreError), store.write(session, durable=False) as transaction:
-                    transaction.note_use(invite.id)
+                    transaction.note_use(invite.number)
             finally:
                 _noting.release()
-        return Person(name=invite.name, role=cast(Role, invite.role), invite=invite.id)
+        return Person(name=invite.name, role=invite.role, invite=invite.number)
 
     @contextmanager
     def acting_as(self, person: Person) -> Iterator[None]:
@@ -283,9 +243,9 @@ class People:
         """
 
         def check(transaction: "Transaction") -> None:
-            for record in transaction.invites(person.invite):
-                same = (record.name, record.role) == (person.name, person.role)
-                if same and _as_invite(record, transaction.now()).state == "valid":
+            for invite in transaction.invites(person.invite):
+                same = (invite.name, invite.role) == (person.name, person.role)
+                if same and invite.state == "valid":
                     return
             raise InvitationError(
                 "Your invitation has ended: it was revoked, or its days are over. This was not "
@@ -477,13 +437,3 @@ def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
 def _digest(token: str) -> str:
     """What is kept of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _as_invite(record: InviteRecord, now: float) -> Invite:
-    """An invitation, for people."""
-    ended: Literal["valid", "expired"] = "valid" if now < record.until else "expired"
-    return Invite(
-        number=record.id, name=record.name, role=cast(Role, record.role), made_by=record.made_by,
-        at=record.at, until=record.until, used=record.used,
-        state=ended if record.revoked is None else "revoked",
-    )  # fmt: skip

@@ -10,13 +10,14 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from askmeans.exceptions import AskmeansError, StoreDamagedError
 from askmeans.queries import Question
 from askmeans.queries.questions import KINDS
 
 T = TypeVar("T")
+Role = Literal["owner", "annotator"]
 
 _READING_ERRORS = (
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError,
@@ -61,18 +62,37 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InviteRecord:
-    """Somebody may come in with a token, of which the digest is known; times are the database's."""
+class Invite:
+    """An invitation; times are seconds since 1970 by the database's clock.
 
-    id: int
-    digest: str  # SHA-256 of the token, in hexadecimal
+    Parameters
+    ----------
+    number : int
+        By which it is revoked.
+    name : str
+        Whom it is for.
+    role : {"owner", "annotator"}
+        What they may do.
+    made_by : str
+        Who made it.
+    at : float
+        When it was made.
+    until : float
+        When it ends.
+    used : float or None
+        When it was last used, to the minute; None if never.
+    state : {"valid", "expired", "revoked"}
+        Whether it is valid.
+    """
+
+    number: int
     name: str
-    role: str
+    role: Role
     made_by: str
     at: float
     until: float
-    used: float | None  # when last, to the minute
-    revoked: float | None
+    used: float | None
+    state: Literal["valid", "expired", "revoked"]
 
 
 def from_stored(kind: type[T], values: dict[str, Any]) -> T:

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
     Connection,
@@ -58,7 +58,7 @@ from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.records import (
     DataPart,
-    InviteRecord,
+    Invite,
     Lease,
     SessionRecord,
     as_written,
@@ -213,14 +213,14 @@ class Store:
         """The database's time, and every lease."""
         return self._read(lambda connection: self._within(connection, session).leases())
 
-    def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
+    def invites(self, session: int, digest: str | None = None) -> tuple[float, list[Invite]]:
         """The database's time, and every invitation in the order made, or that of a digest."""
 
-        def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
+        def both(connection: Connection) -> tuple[float, list[Invite]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
-            found = [_as_invite(row) for row in rows]
-            return (rows[0].now if rows else _now(connection, self.backend)), found
+            now = rows[0].now if rows else _now(connection, self.backend)
+            return now, [_as_invite(row) for row in rows]
 
         return self._read(both)
 
@@ -364,16 +364,17 @@ class Transaction:
         told = {"session": self._session, "number": question, "person": annotator}
         self.connection.execute(_RELEASE, told)
 
-    def invite(self, invite: InviteRecord) -> int:
-        """Keep an invitation, under a number of the store's own; harmless where it is there."""
-        names = [name for name in InviteRecord.__slots__ if name != "id"]
-        values = {name: getattr(invite, name) for name in names}
-        statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
+    def invite(self, digest: str, *, name: str, role: str, made_by: str, until: float) -> int:
+        """Store an invitation whose token has this digest, once; return its number."""
+        table = models.invites
+        statement = self.backend.insert(table).values(
+            session_id=self._session, digest=digest, name=name, role=role, made_by=made_by,
+            at=self.now(), until=until,
+        )  # fmt: skip
         self.connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
-        table = models.invites
-        here = (table.c.session_id == self._session) & (table.c.digest == invite.digest)
+        here = (table.c.session_id == self._session) & (table.c.digest == digest)
         return int(self.connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
@@ -385,12 +386,11 @@ class Transaction:
         """An invitation is used now."""
         self._set_invite(invite, {"used": self.now()})
 
-    def invites(self, invite: int | None = None) -> list[InviteRecord]:
-        """Every invitation in the order made, or that of a number; as they are now."""
+    def invites(self, invite: int | None = None) -> list[Invite]:
+        """All invitations in the order made, or that of a number, as they are now."""
         statements = self._statements
         query = statements.invites if invite is None else statements.invitation
-        told = {"session": self._session, "id": invite}
-        rows = self.connection.execute(query, told).all()
+        rows = self.connection.execute(query, {"session": self._session, "id": invite}).all()
         if rows and self._now is None:
             self._now = float(rows[0].now)
         return [_as_invite(row) for row in rows]
@@ -478,12 +478,15 @@ def _now(connection: Connection, backend: Backend) -> float:
     return float(connection.execute(backend.now).scalar_one())
 
 
-def _as_invite(row: Any) -> InviteRecord:
-    """A row of the table as an invitation."""
-    invite = InviteRecord(**{name: row._mapping[name] for name in InviteRecord.__slots__})
-    times = invite.at, invite.until, invite.used or 0.0, invite.revoked or 0.0
-    check(all(map(is_number, times)), f"invitation {invite.id}")
-    return invite
+def _as_invite(row: Any) -> Invite:
+    """Convert a row of the table, with the time of the query, to an invitation."""
+    times = row.at, row.until, row.used or 0.0, row.revoked or 0.0
+    check(all(map(is_number, times)), f"invitation {row.id}")
+    valid: Literal["valid", "expired"] = "valid" if row.now < row.until else "expired"
+    return Invite(
+        number=row.id, name=row.name, role=row.role, made_by=row.made_by, at=row.at,
+        until=row.until, used=row.used, state=valid if row.revoked is None else "revoked",
+    )  # fmt: skip
 
 
 def _as_question(row: Any) -> Question:
