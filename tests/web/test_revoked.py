@@ -49,6 +49,7 @@ def moves(session, tools, client):
         "/stop": {},
         "/renew": {},
         "/leave": {"key": "c"},
+        "/items/move": {"key": "f", "row-3": "on", "value": "group-0"},
         "/rename": {"cluster": 0, "name": "small ones", "about": "They fit into a hand."},
         "/names": {"name-0": "smaller ones"},
         "/groups": {"name": "round"},

@@ -73,7 +73,7 @@ class ComputedResult:
     policy: StratifiedPolicy
     settings: Settings
     notes: tuple[AskmeansWarning, ...]
-    has_evidence: bool  # whether an answer places an item
+    has_evidence: bool  # whether an answer or advice places an item
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -426,7 +426,7 @@ class Runtime:
                 self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
                     notes=tuple(notes),
-                    has_evidence=any(map(_places_items, answers.batches)),
+                    has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches)),
                 )  # fmt: skip
             return last
 
