@@ -14,7 +14,7 @@ from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.item_pages import add_items
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.result_pages import add_results
-from askmeans.web.signin import add_signin
+from askmeans.web.signin import add_signin, is_unnamed
 
 __all__ = ["make_router", "worked_example"]
 
@@ -107,7 +107,9 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/name")
     def name_page(request: Request) -> Response:
-        return context.page(request, "name.html", people=list(session.status().people))
+        people = list(session.status().people)
+        unnamed = is_unnamed(request.state.person)
+        return context.page(request, "name.html", people=people, unnamed=unnamed)
 
     @router.get("/welcome")
     def welcome(request: Request) -> Response:
