@@ -15,7 +15,6 @@ from askmeans.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ROW", "read_candidates", "sample_candidates"]
 
 ROW = "row"  # the id of rows without one: their number in the file
 

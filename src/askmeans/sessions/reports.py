@@ -17,10 +17,6 @@ from askmeans.sessions.log import GOLD, IMPORTED
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Group", "Holding", "ImportReport", "Question",
-           "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
-
-
 NO_ANSWERS = "no answers yet"  # the basis of no estimate
 _NAMED = 5  # questions of one person that are listed by number
 _WITHOUT_ANSWERS = {

@@ -16,8 +16,10 @@ from pathlib import Path
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import shown
 
-__all__ = ["Served", "recall", "remember", "served_file"]
+<<<<<<< HEAD
 
+=======
+>>>>>>> main
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:

@@ -35,18 +35,10 @@ from askmeans.web.items import ItemTable
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 
-__all__ = [
-    "FAILED_BURST",
-    "FAILED_RATE",
-    "STATIC",
-    "STYLES",
-    "AppContext",
-    "is_api",
-    "redirect",
-    "scale_of",
-    "templates",
-]
+<<<<<<< HEAD
 
+=======
+>>>>>>> main
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -20,7 +20,6 @@ from askmeans.web.context import AppContext
 from askmeans.web.errors import explain
 from askmeans.web.signin import owner_token
 
-__all__ = ["Project", "ProjectRoutes", "Projects"]
 
 _PATH = re.compile(r"/p/([^/]+)(/.*)?", re.DOTALL)
 _SUFFIXES = (".db", ".sqlite")

@@ -31,8 +31,6 @@ from askmeans.web.logs import log_as_json
 from askmeans.web.project_pages import create_projects_app
 from askmeans.web.signin import owner_token
 
-__all__ = ["Access", "serve"]
-
 PORT = 8420
 # Seconds for which a thread that computes may hold the interpreter. An answer gives it up a hundred
 # times: at each statement to the database and each look at its files.

@@ -30,9 +30,6 @@ from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import rate_limit_key
 
-__all__ = ["COOKIE_SECONDS", "TOKEN_IN_LINK", "SignIn", "add_signin", "is_unnamed", "owner_token",
-           "refuse_ended", "set_signin_cookie", "signin_cookie_name", "start_path"]  # fmt: skip
-
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
 ANNOTATOR_PATHS = frozenset({
     "/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
