@@ -12,7 +12,7 @@ from askmeans._util.files import atomic_file
 from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, comma_list
 from askmeans.cli.output import complain
-from askmeans.estimators.candidate_tables import ROW, read_candidates, sample_candidates
+from askmeans.estimators.candidate_tables import read_candidates, sample_candidates
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables import Items, read_items
 from askmeans.tables.encoders import Number
@@ -22,13 +22,6 @@ from askmeans.tables.reading import RawTable
 if TYPE_CHECKING:
     import pandas as pd
 
-<<<<<<< HEAD
-__all__ = ["ROW", "DataFile", "check_format", "check_unused", "embed_option", "read_rows",
-           "read_with", "with_kinds", "workers", "write_frames", "write_text"]  # fmt: skip
-
-=======
-ROW = "row"  # the id of rows without one: their number in the file
->>>>>>> main
 _RATIO = 100.0  # of the features' spreads, from which on a warning is given
 _SHEET = 1_048_576  # rows of a sheet, its header included, by the format's specification
 

@@ -16,10 +16,6 @@ from pathlib import Path
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import shown
 
-<<<<<<< HEAD
-
-=======
->>>>>>> main
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:

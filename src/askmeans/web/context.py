@@ -35,10 +35,6 @@ from askmeans.web.items import ItemTable
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 
-<<<<<<< HEAD
-
-=======
->>>>>>> main
 P = ParamSpec("P")
 T = TypeVar("T")
 

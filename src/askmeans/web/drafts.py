@@ -26,7 +26,6 @@ from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.reading import RawTable, read_table
 from askmeans.web.uploads import unpack_pictures
 
-
 _log = logging.getLogger("askmeans.web")
 
 USES = {

@@ -47,7 +47,6 @@ from askmeans.web.signin import (
 )
 from askmeans.web.uploads import MOST_UPLOAD, read_upload
 
-
 _log = logging.getLogger("askmeans.web")
 _PUBLIC = frozenset({"/signin", "/healthz"})
 _MOST_GROUPS = 50

@@ -20,7 +20,6 @@ from askmeans.web.context import AppContext
 from askmeans.web.errors import explain
 from askmeans.web.signin import owner_token
 
-
 _PATH = re.compile(r"/p/([^/]+)(/.*)?", re.DOTALL)
 _SUFFIXES = (".db", ".sqlite")
 SETTLE_SECONDS = 0.3  # as of create_app

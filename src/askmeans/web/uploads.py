@@ -19,7 +19,6 @@ from askmeans.exceptions import DataError
 from askmeans.tables.reading import IMAGE_SUFFIXES
 from askmeans.web.forms import INCOMPLETE
 
-
 MOST_UPLOAD = 200_000_000  # bytes of a file, or of lines that are pasted
 _MOST_PICTURES = 20_000
 _MOST_UNPACKED = 2_000_000_000  # bytes of all pictures
