@@ -51,7 +51,7 @@ TITLES = {403: "This is not for you to do", 404: "There is no such page"}  # of 
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 STYLES = ("theme", "base", "frame", "forms", "progress", "item", "answer", "choices", "groups",
-          "results", "items")  # of a page, in the order of the cascade  # fmt: skip
+          "results", "items", "lists")  # of a page, in the order of the cascade  # fmt: skip
 
 
 class AppContext:

@@ -33,8 +33,8 @@ from askmeans.web.limits import rate_limit_key
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
 ANNOTATOR_PATHS = frozenset({
     "/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
-    "/history", "/help", "/signout", "/api/openapi.json", "/api/status", "/api/ask",
-    "/api/answers", "/api/undo", "/api/history",
+    "/history", "/history/change", "/help", "/signout", "/api/openapi.json", "/api/status",
+    "/api/ask", "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
 # Also for annotators if the owner shows them the results.
 RESULT_PATHS = frozenset({"/results", "/results/part", "/items", "/find", "/api/result"})
