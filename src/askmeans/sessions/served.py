@@ -1,9 +1,8 @@
-"""Where the user of this machine served a page last, and the link that let them in.
+"""The address and token of the page of a session, or of a folder, that this user served last.
 
 Rules of this file:
-- One private file for each session, and for each folder with projects: databases have digests of
-  tokens only.
-- The file is a convenience: where it cannot be read or written, no error is raised.
+- One private file for each session or folder: the database has digests of tokens only.
+- The file is a convenience: if it cannot be read or written, no error is raised.
 """
 
 import contextlib
@@ -19,7 +18,7 @@ from askmeans.sessions.store import shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """Where a page was served, and the token and name of the user who started it."""
+    """The address of a page, and the token of the user who started it."""
 
     address: str
     token: str | None
@@ -28,7 +27,7 @@ class Served:
 
 
 def recall(place: Session | Path) -> Served | None:
-    """What was kept when the session or folder was served last; None for nothing."""
+    """Load the record of a session or folder; None without one."""
     try:
         kept = json.loads(served_file(place).read_text(encoding="utf-8"))
         return Served(
