@@ -59,7 +59,6 @@ def moves(session, tools, client):
         "/take-back": {"event": change},
         "/pin": {"group": 0, "row": 1},
         "/review": {"row": 2, "value": "group-0"},
-        "/items/move": {"row-2": "on", "value": "group-0", "key": "m"},
         "/adjudicate": {"question": row, "value": "group-0"},
         "/options": {"purpose": "To sort."},
         "/pause": {},

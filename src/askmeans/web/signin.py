@@ -42,6 +42,7 @@ TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other pa
 _WEEK = 7 * 24 * 3600.0
 COOKIE_SECONDS = 400 * 24 * 3600  # the most that browsers keep a cookie; the token may end before
 _INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."
+_ENDED = "Your link ended. What you answered is saved. Open a newer link of yours, or ask for one."
 _SIGNED_OUT = (
     "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
     "Open your link again, or ask for a new one."
@@ -53,6 +54,7 @@ class _Failure(Enum):
     """Why a request has no sender."""
 
     UNKNOWN = "no token, or a wrong one"
+    ENDED = "a cookie of a link that ended"
     RATE_LIMITED = "the client tried too many wrong tokens"
 
 
@@ -126,7 +128,11 @@ class SignIn:
         request.state.by_header = scheme.lower() == "bearer"
         if not request.state.by_header:
             token = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
-        return await self._look_up(request, token.strip()) if token else _Failure.UNKNOWN
+        if not token:
+            return _Failure.UNKNOWN
+        sender = await self._look_up(request, token.strip())
+        is_ended = sender is _Failure.UNKNOWN and not request.state.by_header
+        return _Failure.ENDED if is_ended else sender
 
     async def _look_up(self, request: Request, token: str) -> Person | _Failure:
         """Whose token it is; wrong tokens are counted for the client."""
@@ -167,8 +173,9 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
     cookie = signin_cookie_name(context.session)
 
     @router.get("/signin")
-    def show_signin_page(request: Request, wrong: bool = False) -> Response:
-        return _signin_page(context, request, _INVALID_TOKEN if wrong else "")
+    def show_signin_page(request: Request, wrong: bool = False, ended: bool = False) -> Response:
+        text = _INVALID_TOKEN if wrong else _ENDED if ended else ""
+        return _signin_page(context, request, text)
 
     @router.post("/signin")
     def submit_signin(request: Request, form: SentForm) -> Response:
@@ -277,7 +284,8 @@ def _refuse_sender(request: Request, failure: _Failure, *, by_link: bool = False
         response = _refuse(request, 401, _NO_TOKEN if is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
         return response
-    return RedirectResponse("/signin?wrong=1" if by_link else "/signin", 303)
+    ended = "?ended=1" if failure is _Failure.ENDED else ""
+    return RedirectResponse("/signin?wrong=1" if by_link else f"/signin{ended}", 303)
 
 
 def _refuse(request: Request, status: int, text: str) -> Response:
