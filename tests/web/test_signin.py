@@ -271,8 +271,9 @@ def test_nobody_uses_up_the_keys_of_others_or_learns_what_they_said_by_one(clien
 def test_what_only_owners_may_do_is_all_that_is_not_listed_for_annotators(client, tools):
     """A route that is added is for owners until somebody decides otherwise."""
     open_to_all = {"/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name",
-                   "/practice", "/history", "/history/change", "/help", "/signout", "/signin", "/healthz", "/image/0",
-                   "/api/openapi.json", "/api/status", "/api/ask", "/api/answers", "/api/undo",
+                   "/practice", "/history", "/history/change", "/help", "/signout", "/signin",
+                   "/healthz", "/image/0", "/api/openapi.json", "/api/status", "/api/ask",
+                   "/api/answers", "/api/undo",
                    "/api/history", "/api/items/0"}  # fmt: skip
     with tools.using(client.app, "bob", "annotator") as annotator:
         for path, way in routes(client.app):
