@@ -23,8 +23,6 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, GroupQueries, Question
 from askmeans.results import Clustering
 
-__all__ = ["Branch", "Level", "NestedPolicy", "Node", "levels_of", "nested_memberships"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -27,8 +27,6 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
 
-__all__ = ["AdviserReport", "AdviserScore", "Advisers", "Confusion", "audited"]
-
 Floats = NDArray[np.float64]
 
 _IN_AN_EVENT = 50  # items that one event of the log is about

@@ -16,9 +16,6 @@ from askmeans.sessions.events import Value
 from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.runtime import Runtime
 
-__all__ = ["Agreement", "Disagreement", "GoldScore", "PairAgreement", "agreement_of",
-           "disagreements_of", "gold_scores"]  # fmt: skip
-
 Opinions = dict[int, dict[str, Value]]  # question -> annotator -> answer
 
 

@@ -31,8 +31,6 @@ from askmeans.sessions.store.records import Lease
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["Assignment"]
-
 SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
 MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
 # Questions of which one is gold, at a random place: a tenth of the work, as is usual in crowds.

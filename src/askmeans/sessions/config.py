@@ -27,8 +27,6 @@ from askmeans.sessions.store.records import (
 from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Stratified
 
-__all__ = ["Config"]
-
 _OWNER = "sessions.create"
 _FIRST = 2  # groups that "auto" starts from
 

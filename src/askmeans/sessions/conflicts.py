@@ -14,8 +14,6 @@ from askmeans.queries.values import rounding_noise, row_text
 from askmeans.sessions.events import Reply, Value
 from askmeans.sessions.reports import Question
 
-__all__ = ["Conflict", "describe", "find_conflicts"]
-
 _POINTS = 5  # of the scale that people get where the session names none
 _TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
 

@@ -14,8 +14,6 @@ from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
 from askmeans.results import Clustering, strongest_clusters
 
-__all__ = ["IMAGE_TYPES", "Display", "Item", "as_display", "exemplars_of", "shortened"]
-
 IMAGE_TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
     ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp", ".svg": "image/svg+xml",

@@ -35,18 +35,6 @@ from askmeans.sessions.events import (
     Value,
 )
 
-__all__ = [
-    "NO_SUCH_GROUP",
-    "RESERVED",
-    "GroupNumbers",
-    "as_advice",
-    "as_evidence",
-    "as_number",
-    "as_shares",
-    "taken_name",
-    "unique_names",
-]
-
 RESERVED = "id"  # a column of every table of memberships, so no group's name
 NO_SUCH_GROUP = (
     "This group is not there any more: it was merged, removed or taken back, so nothing was "

@@ -27,8 +27,6 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import initial_option
 
-__all__ = ["History"]
-
 
 class History:
     """What happened in a session; `Session.history`.

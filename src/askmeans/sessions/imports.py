@@ -19,8 +19,6 @@ from askmeans.sessions.runtime import Runtime
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["add_gold", "import_answers"]
-
 _UNNAMED = (ME, IMPORTED)  # annotators of answers that do not say whose they are
 
 

@@ -43,8 +43,6 @@ from askmeans.sessions.store.records import InviteRecord
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["ROLES", "Invite", "People", "Person", "Role"]
-
 Role = Literal["owner", "annotator"]
 ROLES: tuple[Role, ...] = ("owner", "annotator")
 LONGEST_NAME = 80

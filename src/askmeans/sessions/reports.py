@@ -18,10 +18,6 @@ from askmeans.sessions.log import GOLD, IMPORTED
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Group", "Holding", "ImportReport", "Question",
-           "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
-
-
 NO_ANSWERS = "no answers yet"  # the basis of no estimate
 PATH_SEPARATOR = " / "
 _NAMED = 5  # questions of one person that are listed by number

@@ -34,8 +34,6 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]
-
 Floats = NDArray[np.float64]
 
 SECONDS_PER_QUESTION = 5.0  # as `askmeans plan` has it, until people's own pace is known

@@ -30,8 +30,6 @@ from askmeans.sessions.store.records import DataPart, SessionRecord, as_written,
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store
 
-__all__ = ["Rows", "chunks_at_rest", "fingerprint", "make_part", "prepare_matrix"]
-
 Matrix = NDArray[np.floating]
 
 LARGE = 256 * 2**20  # bytes above which a file is referred to, not copied

@@ -31,7 +31,8 @@ from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.nested import NestedPolicy, Node
-from askmeans.policy.stratified import Settings, StratifiedPolicy
+from askmeans.policy.ranking import Settings
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
@@ -48,8 +49,6 @@ from askmeans.sessions.warning_notes import collect_warnings
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
-
-__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "ComputedResult", "Runtime"]
 
 T = TypeVar("T")
 Check = Callable[["Transaction"], None]  # raises where whoever acts may not write any more

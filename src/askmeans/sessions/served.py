@@ -15,8 +15,6 @@ from pathlib import Path
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import shown
 
-__all__ = ["Served", "recall", "remember"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:

@@ -36,8 +36,6 @@ from askmeans.spec import SIMILARITIES
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
 
-__all__ = ["Session"]
-
 
 class Session:
     """Questions and answers that are never lost; `create` makes one, `open` goes on with it.

@@ -9,8 +9,6 @@ from askmeans.sessions.events import Event, Pause, Resume, SetBudget, SetOption
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
 
-__all__ = ["OPTIONS", "Settings", "initial_option"]
-
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
                            "gold_feedback": bool, "annotators_see_results": bool,
                            AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip

@@ -10,8 +10,6 @@ from typing import Any, TypeVar
 
 from askmeans.exceptions import AskmeansWarning
 
-__all__ = ["collect_warnings"]
-
 T = TypeVar("T")
 
 

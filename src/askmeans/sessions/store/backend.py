@@ -13,8 +13,6 @@ from sqlalchemy.pool import QueuePool
 from askmeans.exceptions import StoreBusyError, StoreFullError
 from askmeans.sessions.store.retrying import no_connection
 
-__all__ = ["Backend", "locked", "no_room", "translated"]
-
 
 class Backend(ABC):
     """One kind of database."""

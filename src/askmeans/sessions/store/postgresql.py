@@ -23,8 +23,6 @@ from askmeans.sessions.store.backend import Backend, locked, no_room, translated
 from askmeans.sessions.store.retrying import busy_seconds
 from askmeans.sessions.store.urls import connection_string, shown
 
-__all__ = ["PostgresBackend"]
-
 _SETTINGS = {"connect_timeout": 10, "application_name": "askmeans", "client_encoding": "utf8"}
 _IDLE_SECONDS = 60  # a client that vanished in a transaction holds its lock no longer
 # One statement gets the lock and says whether the commit waits for the disk.

@@ -16,9 +16,6 @@ from askmeans.exceptions import AskmeansError, StoreDamagedError
 from askmeans.queries import Question
 from askmeans.queries.questions import KINDS
 
-__all__ = ["DataPart", "InviteRecord", "Lease", "SessionRecord", "as_written", "check",
-           "check_question", "from_stored", "is_number", "is_whole"]  # fmt: skip
-
 T = TypeVar("T")
 
 _READING_ERRORS = (

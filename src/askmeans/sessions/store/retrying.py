@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from askmeans.exceptions import ParameterError, StoreBusyError, StoreLostError
 
-__all__ = ["BUSY_SECONDS", "busy_seconds", "no_connection", "retried"]
-
 T = TypeVar("T")
 
 BUSY_SECONDS = 30.0

@@ -68,8 +68,6 @@ from askmeans.sessions.store.records import (
 )
 from askmeans.sessions.store.retrying import busy_seconds, retried
 
-__all__ = ["Store", "Transaction"]
-
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
 

@@ -41,8 +41,6 @@ from askmeans.sessions.store import backend
 from askmeans.sessions.store.backend import Backend, locked, no_room
 from askmeans.sessions.store.retrying import busy_seconds
 
-__all__ = ["SqliteBackend", "connect", "translated"]
-
 # Writes after which the write-ahead log is moved into the database: a copy of the database file
 # alone lacks a handful of answers at most.
 CHECKPOINT_WRITES = 8

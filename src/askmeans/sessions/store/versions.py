@@ -36,9 +36,6 @@ from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.store.sqlite import SqliteBackend, connect, translated
 from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 
-__all__ = ["MIGRATIONS", "SCHEMA", "Migration", "backup", "check_version", "copy_database",
-           "find_version", "make_backend", "make_schema", "upgrade"]  # fmt: skip
-
 Migration = Callable[[Connection], None]  # from the schema before; leaves the version to `upgrade`
 FIRST_SCHEMA = 4  # earlier ones were never released
 MIGRATIONS: dict[int, Migration] = {}  # by the number of the schema that they lead to
