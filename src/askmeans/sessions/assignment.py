@@ -78,17 +78,19 @@ class Assignment:
     def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
         """Questions for an annotator, at most n, in order; and spare ones.
 
-        What they hold comes first, then what they held, then what others answered or hold and
+        The sub-group of the item that they answered last comes first, then what they hold, then what they held, then what others answered or hold and
         wants more opinions, then the policy's proposals; last what they skipped, the longest ago
         first. Spare are the proposals after those, for where another annotator is quicker.
         """
         runtime = self.runtime
+        further = runtime.follow_up(annotator)
         with self.lock:
             if runtime.state.paused:
                 return [], []
             now, listed = runtime.leases()
             leases = self._leases(annotator, listed, now)
-            first = [runtime.question(number) for number in self._begun(leases)]
+            first = [question for question in further if self._is_free(question, leases)]
+            first += [runtime.question(number) for number in self._begun(leases)]
             skipped = [runtime.question(number) for number in self._skipped(leases)]
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)

@@ -356,11 +356,26 @@ class Runtime:
 
         return NestedPolicy(policy, make)
 
-    def wants_sub_group(self, group: int) -> bool:
-        """Whether to ask at once for the sub-group of an item that was put into a group."""
+    def follow_up(self, annotator: str) -> list[Question]:
+        """The question about the sub-group of the item that an annotator answered last, if any.
+
+        Where they named only the group, and another answer about its sub-groups is worth more than
+        one about another item.
+        """
+        with self.lock:
+            last, groups = self.state.last_of(annotator), self.groups
+            if last is None or not isinstance(last.value, tuple) or not groups.parents:
+                return []
+            question = self.question(last.question)
+            group = groups.resolve(max(range(len(last.value)), key=last.value.__getitem__))
+        named = group is not None and max(last.value) > DISAGREEING
+        if not named or group is None or question.cluster == group:  # in none of the sub-groups
+            return []
         with self._nesting:
             nested = self._nested
-            return nested is not None and collect_warnings(lambda: nested.wants(group))[0]
+            if nested is None or not collect_warnings(lambda: nested.wants(group))[0]:
+                return []
+        return [Question("group", question.items, group)]
 
     def warm_up(self) -> None:
         """Do now what the first questions would wait for."""
