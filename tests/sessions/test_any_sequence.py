@@ -153,7 +153,9 @@ class Team:
         elif what == "flatten":
             groups.flatten(first, annotator=who)
         else:
-            groups.move_group(first, [None, *numbers][detail // 6 % (len(numbers) + 1)], annotator=who)
+            groups.move_group(
+                first, [None, *numbers][detail // 6 % (len(numbers) + 1)], annotator=who
+            )
 
     def with_new_group(self, number, _, annotator):
         session = self.open[annotator]

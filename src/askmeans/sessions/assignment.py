@@ -78,9 +78,10 @@ class Assignment:
     def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
         """Questions for an annotator, at most n, in order; and spare ones.
 
-        The sub-group of the item that they answered last comes first, then what they hold, then what they held, then what others answered or hold and
-        wants more opinions, then the policy's proposals; last what they skipped, the longest ago
-        first. Spare are the proposals after those, for where another annotator is quicker.
+        The sub-group of the item that they answered last comes first, then what they hold, then
+        what they held, then what others answered or hold and wants more opinions, then the policy's
+        proposals; last what they skipped, the longest ago first. Spare are the proposals after
+        those, for where another annotator is quicker.
         """
         runtime = self.runtime
         further = runtime.follow_up(annotator)
