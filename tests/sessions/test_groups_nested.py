@@ -414,8 +414,10 @@ def test_any_sequence_keeps_every_answer_in_postgresql_too(answered, postgres):
 
     url = postgres.create()
     copy_store(answered, url)
-    steps = [("refine", 1, 2), ("refine", 2, 2), ("move", 4, 1), ("merge", 1, 3),
-             ("undo", None, None), ("rename", 2, 1), ("flatten", 0, None), ("remove", 0, None)]  # fmt: skip
+    steps = [
+        ("refine", 1, 2), ("refine", 2, 2), ("move", 4, 1), ("merge", 1, 3), ("undo", None, None),
+        ("rename", 2, 1), ("flatten", 0, None), ("remove", 0, None),
+    ]  # fmt: skip
     try:
         check(url, steps)
     finally:
