@@ -180,7 +180,7 @@ def test_a_zip_file_brings_pictures_and_writes_nowhere_else(tmp_path):
 
 
 def test_an_archive_is_measured_as_it_is_unpacked(home, tmp_path, monkeypatch):
-    monkeypatch.setattr("askmeans.web.uploads._MOST_PICTURE", 1000)
+    monkeypatch.setattr("askmeans.web.uploads.MOST_PICTURE", 1000)
     page = send(home, archive({"zeros.png": bytes(5000)}), "bomb.zip")
     assert "zeros.png is too large" in page.text
     assert left_in(tmp_path) == []

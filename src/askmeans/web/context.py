@@ -52,6 +52,7 @@ _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 STYLES = ("theme", "base", "frame", "forms", "progress", "item", "answer", "choices", "groups",
           "results", "items", "lists")  # of a page, in the order of the cascade  # fmt: skip
+HOME_STYLES = (*STYLES[:4], "projects")  # of the pages about projects
 
 
 class AppContext:

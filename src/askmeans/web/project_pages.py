@@ -31,7 +31,7 @@ from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Person
 from askmeans.sessions.log import check_annotator
 from askmeans.web.app import check_access, protect
-from askmeans.web.context import FAILED_BURST, FAILED_RATE, STATIC, STYLES, TITLES, templates
+from askmeans.web.context import FAILED_BURST, FAILED_RATE, HOME_STYLES, STATIC, TITLES, templates
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
@@ -158,7 +158,7 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
     common = {
         "token": request.state.token,
         "annotator": person and person.name,
-        "styles": (*STYLES[:4], "projects"),
+        "styles": HOME_STYLES,
         "layout": "plain.html",
         "path": request.scope["path"],
     }

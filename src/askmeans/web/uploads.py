@@ -22,7 +22,7 @@ from askmeans.web.forms import INCOMPLETE
 MOST_UPLOAD = 200_000_000  # bytes of a file, or of lines that are pasted
 _MOST_PICTURES = 20_000
 _MOST_UNPACKED = 2_000_000_000  # bytes of all pictures
-_MOST_PICTURE = 50_000_000  # bytes of one
+MOST_PICTURE = 50_000_000  # bytes of one
 _MOST_FIELD = 16 * 1024  # bytes of a field that is no text
 _LONGEST_NAME = 80
 _CHUNK = 2**20
@@ -136,7 +136,7 @@ def unpack_pictures(archive: Path, folder: Path) -> None:
                 )
             for member in members:
                 target = _unused(folder, _plain_name(member.filename))
-                left -= _unpack(opened, member, target, min(left, _MOST_PICTURE))
+                left -= _unpack(opened, member, target, min(left, MOST_PICTURE))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
         why = "it needs a password" if "password" in str(error) else "it is damaged"
         raise DataError(f"{archive.name} could not be unpacked: {why}. Make it again.") from error
@@ -166,7 +166,7 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, mos
             n_bytes += len(chunk)
             if n_bytes > most:
                 raise DataError(
-                    f"{target.name} is too large: a picture may have {_MOST_PICTURE // 10**6} MB, "
+                    f"{target.name} is too large: a picture may have {MOST_PICTURE // 10**6} MB, "
                     f"and all together {_MOST_UNPACKED // 10**9} GB. Send a part of them."
                 )
             file.write(chunk)
