@@ -259,9 +259,9 @@ class Drafts:
         finally:
             for place in (draft.folder, self._home):
                 draft.trouble = draft.trouble.replace(f"{place}/", "")
-            draft.stage = None
             if draft.made or not draft.is_read:  # no files are left behind
                 shutil.rmtree(draft.folder, ignore_errors=True)
+            draft.stage = None
 
 
 def file_stem(title: str) -> str:
