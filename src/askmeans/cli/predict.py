@@ -13,13 +13,13 @@ from askmeans._util.progress import work_bar
 from askmeans.cli.data import PredictOptions
 from askmeans.cli.output import complain
 from askmeans.cli.tables import (
-    ROW,
     DataFile,
     check_format,
     check_unused,
     embed_option,
     write_frames,
 )
+from askmeans.estimators.candidate_tables import ROW
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.results import without_traces

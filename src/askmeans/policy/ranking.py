@@ -69,9 +69,10 @@ class Lazy:
 class Ranking:
     """All questions, the best first: those worth asking, then all others."""
 
-    def __init__(self, belief: Belief, settings: Settings) -> None:
+    def __init__(self, belief: Belief, settings: Settings, weights: Floats | None = None) -> None:
         self.belief = belief
         self.settings = settings
+        self._weights = weights  # of all items; None where all count alike
         self.k = settings.n_clusters
         self.wanted = Lazy(self._wanted())
         self.others = Lazy(self._others())
@@ -237,7 +238,10 @@ class Ranking:
         yield from first
         covered = np.concatenate([belief.places, np.array(first, dtype=np.intp)])
         blank = []
-        for place in belief.strata.choose(covered, (1.0 - evenly) * uncertainty + evenly):
+        gain = (1.0 - evenly) * uncertainty + evenly
+        if self._weights is not None:
+            gain = gain * self._weights[belief.pool.rows]
+        for place in belief.strata.choose(covered, gain):
             if int(belief.pool.rows[place]) in belief.pool.items.blank:
                 blank.append(place)
             else:

@@ -3,15 +3,18 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
 from askmeans.queries import ME
 from askmeans.sessions.people import ROLES
+from askmeans.sessions.served import recall
 from askmeans.sessions.settings import OPTIONS
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
+from askmeans.web.guard import LOOPBACK, hostname
 
 # Where a form may lead back to: pages of ours.
 _PLACES = re.compile(r"/|/(groups|results|review|invites|items(/\d+|\?[\w=&%+.,-]*)?)", re.ASCII)
@@ -218,10 +221,18 @@ def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -
     people = context.session.people
 
     def page(request: Request, link: str = "", name: str = "") -> Response:
-        invites = [(each, _minute(each.until), _minute(each.used)) for each in people.invites()]
+        listed = [(each, *map(_at, (each.until, each.used))) for each in people.invites()[::-1]]
         return context.page(
-            request, "invites.html", invites=invites[::-1], link=link, name=name, roles=ROLES
-        )
+            request, "invites.html", invites=listed, link=link, name=name, roles=ROLES,
+            is_here=hostname(urlsplit(address_for(request)).netloc) in LOOPBACK,
+        )  # fmt: skip
+
+    def address_for(request: Request) -> str:
+        """The address by which others reach the page: where it is served, not as one sees it."""
+        served = recall(context.session)
+        here = f"{str(request.base_url).rstrip('/')}{context.root}/"
+        is_local = hostname(request.url.netloc) in LOOPBACK
+        return served.address if served and is_local and request.state.secure else here
 
     @router.get("/invites")
     def invites(request: Request) -> Response:
@@ -238,7 +249,7 @@ def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -
         )
         if status >= 400:
             return redirect("/invites", text, failed=True)
-        return page(request, f"{request.base_url}?token={text}", name)
+        return page(request, f"{address_for(request)}?token={text}", name)
 
     @form_at("/revoke", back="/invites")
     def revoke(form: Form, who: str) -> str:
@@ -246,6 +257,6 @@ def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -
         return f"{ended.name} cannot come in by this link any more."
 
 
-def _minute(at: float | None) -> str:
-    """A time, to the minute."""
-    return "never" if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"
+def _at(seconds: float | None) -> datetime | None:
+    """A time; None for never."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
