@@ -5,7 +5,7 @@ Rules of this file:
   of a row sum to one. Times count the annotator's answers. A power other than 1 comes alone.
 - A scale other than the identity is taken only if it explains rows that were held out better.
 - Rows whose sums are right are believed as they are, however soft. With two clusters a compressed
-  scale has right sums, too: there the answers must end abruptly at both ends of their range.
+  scale has right sums, too: `compression.py` looks at the answers and the items' features there.
 - Sums of rows over k > 2 clusters fix k * offset + gain only. Ends at which many answers are fix
   the rest; without them the scale is that around the middle if answers fill it, else an offset.
 """
@@ -16,7 +16,9 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, ndtri
+from scipy.special import ndtri
+
+from askmeans.policy.compression import compression
 
 __all__ = ["IDENTITY", "AnswerScale", "fit_scale"]
 
@@ -24,6 +26,7 @@ Floats = NDArray[np.float64]
 
 # Where no other source is named: by the bars of benchmarks/people.py.
 FEWEST = 3  # complete rows from which a scale is estimated: one more than it has parameters
+_PARTS = 5  # rows with several answers, where fewer than that are complete
 _NOTHING = 0.05  # of a row, as in `evidence.NOTHING`
 _END = 1e-9  # nearer than this to 0 or 1 an answer may be cut off there
 _SMALL = 0.01  # row sums wrong by less are not worth a correction
@@ -45,11 +48,6 @@ _ROWS = 100  # rows by which a power is estimated
 # distributions, .25 + .5 u and noise of .03, are a tenth smaller for ten clusters than with 1.
 _ODD_POWER = 5
 _PRIOR = 0.1  # prior standard deviation of people's offsets
-_FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
-# Items whose ends are looked at. Later ones are mostly between the clusters, and their ends look
-# thin: of 100 answers .25 + .5 u none of six runs on breast cancer's clusters, of 40 half are seen.
-_EARLY = 40
-_NATS = 4.0  # of log-likelihood, for one parameter more: a likelihood ratio test at .5 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,22 +81,48 @@ class AnswerScale:
 IDENTITY = AnswerScale()
 
 
-def fit_scale(values: Floats, times: Floats) -> AnswerScale:
-    """The scale of rows (n x k, NaN for what was not told) by one annotator."""
+def fit_scale(values: Floats, times: Floats, features: Floats | None = None) -> AnswerScale:
+    """The scale of rows (n x k, NaN for what was not told) by one annotator.
+
+    Features of the items show the scale of two clusters.
+    """
     k = values.shape[1]
     # A whole row of (almost) nothing is "none of these", which shows no scale.
     informative = ~(values <= _NOTHING).all(axis=1)
     values, times = values[informative], times[informative]
+    features = None if features is None else features[informative]
     complete = ~np.isnan(values).any(axis=1)
     if k == 1 or complete.sum() < FEWEST:
-        return IDENTITY
+        return _of_parts(values) if k > 2 else IDENTITY
     scale = IDENTITY
     plain = IDENTITY.misfit(values, times)
     if plain[complete | (plain > 0.0)].mean() > _SMALL and _held_out_is_better(
         values, times, plain
     ):
         scale = _shrunk(_centred(_best(values, times), values, times), values, times)
-    return _stretched(scale, values, times) if k == 2 else scale
+    return _stretched(scale, values, times, features) if k == 2 else scale
+
+
+def _of_parts(values: Floats) -> AnswerScale:
+    """The scale of rows that are not complete: the identity, around the middle, or an offset.
+
+    Where most rows have the same lowest answer, about as much is taken for entries without one. On
+    a scale as it should be such rows sum to one, and the rest of a row may be less, too.
+    """
+    several = values[(~np.isnan(values)).sum(axis=1) > 1]
+    if len(several) < _PARTS:
+        return IDENTITY
+    lowest = np.nanmin(several, axis=1)
+    low = float(np.quantile(lowest, 0.1))
+    piled = (lowest < low + _PILE).mean() >= _PILED
+    rest = low * np.isnan(several).sum(axis=1)
+    sums = np.nansum(several, axis=1) + rest
+    if low < _NOTHING or not piled or np.median(sums - 0.5 * rest) < 1.0 + _NOTHING:
+        return IDENTITY
+    most = float((sums - several.shape[1] * low).max())
+    gain = 1.0 - 2.0 * low
+    around = gain * (1.0 - _REACHED) < most < gain + _PILE and np.nanmax(several) < 1.0 - _END
+    return AnswerScale(offset=low, gain=gain if around else 1.0)
 
 
 def _held_out_is_better(values: Floats, times: Floats, plain: Floats) -> bool:
@@ -243,36 +267,15 @@ def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
     )
 
 
-def _stretched(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
-    """For two clusters: the scale whose ends are where the answers end, if they do so abruptly."""
+def _stretched(
+    scale: AnswerScale, values: Floats, times: Floats, features: Floats | None
+) -> AnswerScale:
+    """For two clusters: the scale around the middle that the answers speak of."""
     low, high = scale.bounds(values, times)
     if (low < high).any():  # the scale ends where answers are cut off
         return scale
-    first = np.column_stack([low[:, 0], 1.0 - low[:, 1]])
-    away = np.abs(np.nanmean(first, axis=1) - 0.5)[:_EARLY]
-    end = float(away.max())
-    if len(away) < 20 or not 0.05 < end < 0.45:
-        return scale
-    # Symmetric beta distributions of memberships on the whole scale and on a compressed one.
-    wide, _ = _likeliest(away, 0.5)
-    tight, shape = _likeliest(away, end * (1.0 + 1.0 / len(away)))
-    if shape > _FLAT or tight - wide < _NATS:
-        return scale
-    gain = 2.0 * end
+    first = np.nanmean(np.column_stack([low[:, 0], 1.0 - low[:, 1]]), axis=1)
+    share = compression(first, features)
     return replace(
-        scale,
-        offset=scale.offset + scale.gain * (1.0 - gain) / 2.0,
-        gain=scale.gain * gain,
+        scale, offset=scale.offset + scale.gain * share, gain=scale.gain * (1.0 - 2.0 * share)
     )
-
-
-def _likeliest(away: Floats, end: float) -> tuple[float, float]:
-    """Log-likelihood of distances from the middle of a scale that ends there; the best shape."""
-    share = np.clip(0.5 + 0.5 * away / end, 1e-6, 1.0 - 1e-6)
-    inner = float((np.log(share) + np.log1p(-share)).sum())
-    shapes = np.geomspace(0.2, 200.0, 120)
-    log_likelihood = (shapes - 1.0) * inner - len(away) * (
-        betaln(shapes, shapes) + np.log(2.0 * end)
-    )
-    best = int(log_likelihood.argmax())
-    return float(log_likelihood[best]), float(shapes[best])
