@@ -1,39 +1,35 @@
-"""How far a scale avoids both of its ends, which sums of rows over two clusters do not show.
+"""Compressed scales of two clusters, whose sums of rows are correct.
 
-Answers are a + (1 - 2 a) * membership, of logistic normal memberships. They are, first, independent
-of each other, as those of early items, which lie everywhere; second, a Gaussian process over the
-features of all items (a warped Gaussian process; Snelson, Rasmussen and Ghahramani, NIPS 2003):
-a compressed scale bends that relation near both of its ends.
+Answers are a + (1 - 2 a) * membership, and memberships are logistic normal. The likelihood of `a`
+has two factors. The first takes the answers of early items as independent. The second is a Gaussian
+process over the features of all items, as a compressed scale bends their relation to the answers
+near both ends (warped Gaussian processes; Snelson, Rasmussen and Ghahramani, NIPS 2003).
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.fuzzy.arrays import ROUNDING
 
-__all__ = ["compression"]
-
-Floats = NDArray[np.float64]
-
-_SHARES = np.arange(0.0, 0.36, 0.025)  # of the scale, avoided at each of its ends
-_STEPS = np.arange(-0.02, 0.021, 0.005)  # around the best of these
-_REACHED = 0.05  # answers nearer to an end reach it, and nearer to the middle show no end
-_FEWEST, _MOST = 12, 100  # answers that are looked at; more of them cost time, and show little
-# Later items are mostly between the clusters, where answers look as if they avoided the ends.
-_EARLY = 40
-_NEAREST = 0.01  # people answer in percent: memberships nearer to 0 or 1 are not told apart
-# Kernels: linear, with a smooth and an independent part; widths by the mean squared norm.
+_SHARES = np.arange(0.0, 0.36, 0.025)  # values of a
+_STEPS = np.arange(-0.02, 0.021, 0.005)  # refinement around the best of them
+_REACHED = 0.05  # distance to an end up to which answers reach it, and to the middle without an end
+_FEWEST, _MOST = 12, 100  # number of answers; more than 100 cost time
+_EARLY = 40  # first items; later ones are mostly between the clusters
+_NEAREST = 0.01  # memberships are clipped there: people answer in percent
+# Kernels are sums of a linear, a smooth and an independent part; widths are relative to the mean
+# squared norm.
 _WIDTHS, _SMOOTH, _INDEPENDENT = (1.0, 4.0), (0.1, 1.0), (1e-4, 1e-3, 0.03, 0.2)
-# Odds of 20. Of 19 tables of two clusters (posteriors of LDA; fuzzy k-means, half of the features
-# known) none reaches more than 1.5 with answers as they are, .6 rounded to twentieths, and 2.9 with
-# noise of .05; with .25 + .5 u all of the first kind reach 62 or more, the others 0 to 14.
+# Odds of 20. On 19 tables of two clusters (posteriors of LDA; fuzzy k-means, half of the features
+# known) undistorted answers reach at most 1.5. Answers .25 + .5 u reach 55 or more on the first
+# kind, 0 to 14 on the second.
 _NATS = 3.0
 
 
 def compression(first: Floats, features: Floats | None = None) -> float:
-    """The share of the scale that answers about the first of two clusters avoid at each end.
+    """Estimate `a` from answers about the first of two clusters; 0 unless clearly larger.
 
-    Zero unless another one is clearly more probable. Features have a row for each answer.
+    `features` has a row for each answer.
     """
     y = first[:_MOST]
     if len(y) < _FEWEST or not _REACHED < np.abs(y - 0.5).max() < 0.5 - _REACHED:
@@ -51,7 +47,7 @@ def compression(first: Floats, features: Floats | None = None) -> float:
 
 
 def _kernels(features: Floats) -> Floats:
-    """Kernels between items, one behind the other."""
+    """The covariance matrices of all kernels."""
     F = features / np.sqrt(max(float(np.square(features).sum(axis=1).mean()), 1e-300))
     linear, one = F @ F.T, np.eye(len(F))
     distances = np.diag(linear)[:, None] + np.diag(linear) - 2.0 * linear
@@ -62,7 +58,7 @@ def _kernels(features: Floats) -> Floats:
 
 
 def _log_likelihood(y: Floats, share: float, kernels: Floats) -> float:
-    """That of answers on a scale that avoids this share at each end, by the best kernel."""
+    """The log-likelihood of a = share with the best kernel."""
     gain = 1.0 - 2.0 * share
     u = (y - share) / gain
     if min(u.min(), 1.0 - u.max()) < -ROUNDING:

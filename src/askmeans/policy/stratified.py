@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
@@ -27,16 +28,12 @@ from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
-from askmeans.policy.ranking import Ask, Ranking, Settings, different
+from askmeans.policy.ranking import Ranking, Settings, different
 from askmeans.queries import ME, Answers, MembershipQueries, Question
 from askmeans.queries.questions import KINDS
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
-__all__ = ["Ask", "AskedQuestions", "Settings", "StratifiedPolicy", "digest"]
-
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Rows = NDArray[np.intp]
 Key = TypeVar("Key")
 
 # Questions from one milestone to the next, by those answered before: the number of fits grows with
@@ -52,6 +49,7 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
+        self.weights: Floats | None = None  # how much each item counts for what to ask
         self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
         self._examples: Examples | None = None
@@ -203,6 +201,12 @@ class StratifiedPolicy:
                 self._errors[key] = _estimate_of(belief, len(answers))
                 self._grounds = grounds or self._grounds
         return self._errors[key]
+
+    @property
+    @default_float_errors()
+    def ranked(self) -> Belief:
+        """What questions are ranked by: all that follows from the answers at the last milestone."""
+        return self._current().belief
 
     def belief(self) -> Belief:
         """All that follows from all answers."""
@@ -402,7 +406,7 @@ class StratifiedPolicy:
 
     def _rank(self, belief: Belief) -> "Ranking":
         """The ranking of questions that follows from a belief."""
-        return Ranking(belief, self.settings)
+        return Ranking(belief, self.settings, self.weights)
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
         """Centres as the memberships have them."""
