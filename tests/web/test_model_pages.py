@@ -47,6 +47,7 @@ def test_a_model_answers_within_a_budget_and_is_compared_with_people(page, tools
         forecast = send(page, tools, **fields).text
         assert "6 items: about 6 requests" in forecast
         assert "at your prices" in forecast
+        assert 'name="items" inputmode="numeric" maxlength="9" value=""' in forecast
         assert not server.trace  # nothing was asked yet
         assert send(page, tools, **fields, run="1").headers["location"] == "/models"
         assert "It answered about all 6 items." in finished(page)
