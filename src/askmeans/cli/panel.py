@@ -1,4 +1,4 @@
-"""`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
+"""`askmeans panel`: a language model as an adviser, its reliability, and names for groups."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -32,7 +32,7 @@ _ON_WITH_MORE = "with a larger budget the same command goes on from here."
 
 
 def run(options: PanelOptions) -> bool:
-    """Do what the options ask for; False where it was stopped."""
+    """Run the command; return False if it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
             if not 0.0 <= options.share <= 1.0:
@@ -100,7 +100,7 @@ def _extra(text: str | None) -> dict[str, Any] | None:
 
 
 def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:
-    """The model as an annotator of this session."""
+    """The model as an oracle for this session."""
     prompts = model_prompts(session, session.groups)
     if not prompts.guidelines and not any(prompts.exemplars):
         complain("there are no guidelines and no pinned examples: the model knows names only")
@@ -128,7 +128,7 @@ def _prices(text: str | None) -> tuple[float, float] | None:
 
 
 def _propose(options: PanelOptions, session: Session, client: ModelClient) -> None:
-    """Print names that the groups might have; no group is renamed."""
+    """Print proposed names of groups, without renaming."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or replies_file(options.session.database))
@@ -158,7 +158,7 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
 
 
 def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
-    """Print the costs of this run and of all, if any, and how much depends on whom."""
+    """Print the costs of this run and of all runs, and the reliability of advisers."""
     report, lines = session.advisers.report(), []
     for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > costs[0].calls:
@@ -182,7 +182,7 @@ def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCo
 
 
 def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
-    """What a model's answers are worth, in words."""
+    """Format the reliability of a model."""
     agreed = "not compared with people yet"
     if score.agreement is not None:
         agreed = f"agrees with people in {score.agreement:.0%} of {score.together} items"
@@ -202,7 +202,7 @@ def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
 
 
 def _cost_text(cost: ModelCost) -> str:
-    """A cost in words."""
+    """Format a cost."""
     money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
     failed = "" if not cost.failed else f" ({cost.failed} more failed)"
     estimated = "" if not cost.estimated else f", {cost.estimated} of them estimated"

@@ -165,7 +165,7 @@ def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
 
 
 def recipe_of(config: Config, shown: list[str]) -> Recipe:
-    """How a session's features were made; sessions of older versions had numbers only."""
+    """The recipe of a session's features; for one of numbers alone, their scaling."""
     if config.recipe is not None:
         return Recipe.from_json(config.recipe)
     if config.feature_names is None:

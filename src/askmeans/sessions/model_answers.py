@@ -22,7 +22,7 @@ _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the se
 
 
 def model_prompts(session: Session, groups: Sequence[Group]) -> Prompts:
-    """The instructions of the model: those that people read now."""
+    """The instructions of the model, which are those of people."""
     texts = session.settings.options
     guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
@@ -41,7 +41,7 @@ def replies_file(database: str) -> Path:
 def rows_to_ask(
     session: Session, model: str, most: int | None = None, *, again: bool = False
 ) -> list[int]:
-    """The items to ask the model about: random ones first, without those it answered."""
+    """The items to ask the model about, in random order, without those it answered."""
     order = session.advisers.audit_order()
     known = {} if again else session.advisers.answers().get(model, {})
     return [row for row in order[:most] if row not in known]
@@ -58,7 +58,7 @@ def answer_ahead(
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
         stopped, cause = False, None
-        groups = list(session.groups)  # people may add, merge, name and pin while it goes on
+        groups = list(session.groups)  # people may change groups meanwhile
         oracle.prompts = model_prompts(session, groups)
         queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
         try:
@@ -97,7 +97,7 @@ def _what_is_left(oracle: ModelOracle, left: int) -> str:
 
 
 def _shown(session: Session, row: int) -> dict[str, Any]:
-    """An item as people see it, with its picture."""
+    """The displayed values of an item, with its picture."""
     shown = shown_item(session.item(row))
     file = session.rows.image_file(row)
     if file is not None and file.suffix.lower() in PICTURES:
@@ -114,7 +114,7 @@ def _value(groups: Sequence[Group], shares: list[float]) -> dict[int, float] | N
 
 
 def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswers:
-    """Answers without those about a group that was taken back: they are asked for again."""
+    """Leave out answers about a group that was removed: they are requested again."""
     present = {group.number for group in session.groups}
     others = {j for row in answers.values() for j in row or ()} - present
     gone = {j for j in others if session.groups.find(j) is None}  # not merged with another

@@ -22,7 +22,7 @@ _EXAMPLES = 6  # of a group
 _PLACED = 60  # items of a group that can be split off
 _CHANGES = 20  # that are listed
 
-Work = Callable[[Form, str], str]  # what a form asks for; returns a sentence about it
+Work = Callable[[Form, str], str]  # handles a form; returns a sentence about it
 AddForm = Callable[..., Callable[[Work], None]]
 
 
@@ -30,7 +30,7 @@ def add_owner(router: APIRouter, context: AppContext) -> None:
     """Everything that is not answering."""
 
     def form_at(path: str, back: str = "/results") -> Callable[[Work], None]:
-        """Add a form that leads back with a sentence about what was done."""
+        """Add a form that leads back with a sentence about its effect."""
 
         def add(work: Work) -> None:
             @router.post(path)
@@ -150,7 +150,7 @@ def _placed_by(context: AppContext, annotator: str) -> dict[int | None, list[int
 
 
 def _add_items(context: AppContext, form_at: AddForm) -> None:
-    """Examples, items of one's own choice, and decisions where people disagree."""
+    """Examples, answers about chosen items, and decisions about disagreements."""
     session = context.session
 
     @form_at("/pin")
@@ -176,7 +176,7 @@ def _add_items(context: AppContext, form_at: AddForm) -> None:
 
 
 def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
-    """The owner's options, a pause, the budget, and what is good enough."""
+    """The owner's options, pause, budget and target."""
     settings = context.session.settings
 
     @form_at("/options")
@@ -217,7 +217,7 @@ def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> N
 
 
 def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
-    """The links there are, links for others, and links that end."""
+    """The list of invitations, new ones, and revocation."""
     people = context.session.people
 
     def page(request: Request, link: str = "", name: str = "") -> Response:

@@ -156,7 +156,7 @@ class Example:
     one: str
     near: str
     far: str
-    group: str | None  # where people put the first
+    group: str | None  # the group of the first answer
 
 
 def worked_example(session: Session) -> Example:
