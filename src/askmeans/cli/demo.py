@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans._util.arrays import Floats
 from askmeans._util.colors import PALETTE, as_hex, blend
 from askmeans.cli.example_data import INK, MOUTH, SKIN, shape_of
 from askmeans.datasets import make_faces
@@ -19,8 +20,6 @@ from askmeans.datasets.faces import MOODS
 from askmeans.datasets.planted import Planted
 from askmeans.exceptions import DataError
 from askmeans.results import wrong_of
-
-Floats = NDArray[np.float64]
 
 QUESTIONS = 24
 COLORS = as_hex(PALETTE[: len(MOODS)])

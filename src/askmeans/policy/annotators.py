@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.scales import FEWEST, IDENTITY, AnswerScale, fit_scale
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 # Prior answers of a usual annotator: people differ little (N_Emotion of benchmarks/people.py), so

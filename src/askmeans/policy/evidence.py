@@ -7,13 +7,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
 from askmeans.policy.scales import IDENTITY
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Complete rows show an annotator's scale: three at first, the minimum for fitting a scale
 # (`scales.FEWEST`), and another after every 25 answers (docs/questions.md has the cost).

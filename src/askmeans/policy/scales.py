@@ -15,10 +15,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln, ndtri
 
-Floats = NDArray[np.float64]
+from askmeans._util.arrays import Floats
 
 # Where no other source is named: by the bars of benchmarks/people.py.
 FEWEST = 3  # complete rows for a scale: one more than it has parameters
