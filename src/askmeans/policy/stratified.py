@@ -216,7 +216,7 @@ class StratifiedPolicy:
     @default_float_errors()
     def memberships_without(self, advisers: Set[str]) -> Floats:
         """The result without some advisers."""
-        evidence = evidence_of(self._answers, self.k)
+        evidence = evidence_of(self._answers, self.k, self._features)
         others = tuple(advice for advice in self._advice if advice.name not in advisers)
         with self._learning:
             ensemble, strata = self._ground(evidence)
@@ -304,20 +304,33 @@ class StratifiedPolicy:
 
     def _believed(self, answers: Answers) -> Belief:
         """Learn from these answers."""
-        evidence = evidence_of(answers, self.k)
+        evidence = evidence_of(answers, self.k, self._features)
         ensemble, strata = self._ground(evidence)
         return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
     def _ground(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has all items with answers."""
-        first = (b"", tuple(range(self.k)))
-        if first not in self._grounds:
-            self._grounds[first] = self._over(np.empty(0, dtype=np.intp), first[1])
-        also = np.setdiff1d(evidence.items, self._grounds[first][0].pool.rows)
-        key = (also.tobytes(), self._clusters(evidence))
+        base = self._base()
+        also = np.setdiff1d(evidence.items, base[0].pool.rows)
+        first, key = self._first, (also.tobytes(), self._clusters(evidence))
         if key not in self._grounds:
-            self._grounds = {first: self._grounds[first], key: self._over(also, key[1])}
+            self._grounds = {first: base, key: self._over(also, key[1])}
         return self._grounds[key]
+
+    def _base(self) -> tuple[Ensemble, Strata]:
+        """Models and strata over the pool that no answer changes."""
+        if self._first not in self._grounds:
+            self._grounds[self._first] = self._over(np.empty(0, dtype=np.intp), self._first[1])
+        return self._grounds[self._first]
+
+    @property
+    def _first(self) -> tuple[bytes, tuple[int, ...]]:
+        """The key of what `_base` returns."""
+        return b"", tuple(range(self.k))
+
+    def _features(self, rows: Rows) -> Floats:
+        """Of items: those of the common scale, and what the fit without questions says."""
+        return self._base()[0].pool.with_log_odds(self.items.take(rows))
 
     def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
         """The clusters that models learn, with that of items in none of the groups.
