@@ -91,6 +91,35 @@ class Person:
         return item
 
 
+def test_the_pages_about_projects_shut_nobody_out(tmp_path, browser, home, check):
+    make_table(tmp_path / "a table.csv", n=40)
+    (tmp_path / "paper.pdf").write_bytes(b"%PDF")
+    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page = context.new_page()
+    page.goto(f"{home}?token={TOKEN}")
+    check(page, "home-name")
+    page.keyboard.type("Ada")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Sort your items into groups")
+    check(page, "home-empty")
+    page.set_input_files("#file", tmp_path / "paper.pdf")
+    expect(page.get_by_role("alert")).to_contain_text("must be one of .csv")
+    check(page, "home-refused")
+    page.set_input_files("#file", tmp_path / "a table.csv")
+    expect(page.get_by_label("Its name")).to_have_value("A table")
+    check(page, "home-columns")
+    page.get_by_label("Name of group 3").fill("Tents")
+    expect(page.get_by_label("Name of group 4")).to_be_visible()  # one more than there are
+    page.get_by_label("Use of price").select_option("Sort by it")
+    page.get_by_label("Kind of price").select_option("Category")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator("h1")).to_have_text("Welcome, Ada", timeout=60_000)
+    page.goto(home)
+    expect(page.get_by_role("link", name="A table")).to_be_visible()
+    check(page, "home-projects")
+    context.close()
+
+
 @pytest.mark.soak
 def test_a_person_sorts_a_file_and_takes_a_spreadsheet_home(tmp_path, browser, home):
     kinds = make_table(tmp_path / "products.csv")
@@ -156,6 +185,5 @@ def test_a_person_sorts_a_file_and_takes_a_spreadsheet_home(tmp_path, browser, h
             assert (line["group"], line["decided_by"]) == (kinds[item], "Ada")
     right = [line["group"] == kinds[item] for item, line in table.items() if item not in moved]
     assert np.mean(right) > 0.9
-    print(f"{person.keys} key presses, {person.clicks} clicks, {np.mean(right):.0%} right")
     assert person.keys < 90
     assert person.clicks < 25
