@@ -170,7 +170,11 @@ def test_a_zip_file_brings_pictures_and_writes_nowhere_else(tmp_path):
                 "b\\0.png": picture("green"), "a/0.png.exe": b"no", "__MACOSX/x.png": b"no",
                 ".hidden.png": b"no", "a/readme.txt": b"no"}  # fmt: skip
     with at_home(folder) as client:
-        page = start(client, send(client, archive(members), "holiday.zip"))
+        page = send(client, archive(members), "holiday.zip")
+        small = client.get(f"{page.url.path}/picture/2")
+        assert Image.open(io.BytesIO(small.content)).size == (20, 20)
+        assert client.get(f"{page.url.path}/picture/3").status_code == 404
+        page = start(client, page)
         assert "<img" in client.get("/p/Shop/").text
     assert left_in(tmp_path) == ["below"]
     assert {"Shop.db", "Shop.pictures"} <= set(left_in(folder))
@@ -242,6 +246,7 @@ def test_only_projects_of_the_folder_are_served(tmp_path, tools):
         for path in ("/p/link/", "/p/..%2fsecret/", "/p/../secret.db", "/open/..%2Fsecret"):
             assert client.get(path).status_code == 404, path
         assert client.get("/open/fruit").url.path == "/p/fruit/welcome"
+        assert client.get("/p/fruit").url.path == "/p/fruit/"
 
 
 def test_an_invited_person_comes_into_one_project_only(tmp_path, tools):
