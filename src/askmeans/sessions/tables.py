@@ -73,7 +73,8 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
     """One row an item: its group, how sure that is, who decided it, and all its memberships.
 
     `group` is empty where an item belongs to each alike, as before the first answer; `share` is the
-    membership of the group, or what is unassigned. The column `unassigned` is there
+    membership of the group, or what is unassigned. Where groups have sub-groups, `path` is the
+    group with those that it is within: "returns / broken". The column `unassigned` is there
     where an item was answered "none of these". A group of the same name as one of these columns
     keeps it, and the column has "_" appended.
     """
@@ -94,6 +95,13 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
         columns["confidence"] = result.confidence.tolist()
     if unassigned is not None:
         columns["unassigned"] = without_traces(unassigned).tolist()
+    if result.upper:
+        paths = {group.name: group.path for group in session.groups}
+        columns = {
+            "group": columns["group"],
+            "path": [paths.get(name, name) for name in columns["group"]],
+            **columns,
+        }
     columns["decided_by"] = [
         names or (None if group is None else _GUESS)
         for names, group in zip(_deciders(session, len(U)), columns["group"], strict=True)
