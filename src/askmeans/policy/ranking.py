@@ -23,7 +23,7 @@ Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 REST = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is not asked about
-_EXPLORE = 0.05  # the uncertainty that an item has at least, as a share of the mean
+EXPLORE = 0.05  # the uncertainty that an item has at least, as a share of the mean
 _REPEATS = 10  # answers given again: their spread is known within a quarter
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; a median of three outvotes one slip
 
@@ -225,7 +225,7 @@ class Ranking:
 
     def _places(self) -> Iterator[int]:
         """New items of the pool: one for each unsupervised cluster, then by uncertainty."""
-        belief, evenly = self.belief, _EXPLORE
+        belief, evenly = self.belief, EXPLORE
         uncertainty, first = np.ones(len(belief.pool)), []
         if belief.is_naming:
             known = set(belief.places.tolist())

@@ -369,9 +369,10 @@ class Runtime:
         named = group is not None and max(last.value) > DISAGREEING
         if not named or group is None or question.cluster == group:  # in none of the sub-groups
             return []
+        row = question.items[0]
         with self._nesting:
             nested = self._nested
-            if nested is None or not collect_warnings(lambda: nested.wants(group))[0]:
+            if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
                 return []
         return [Question("group", question.items, group)]
 
