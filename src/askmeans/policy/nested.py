@@ -17,6 +17,7 @@ from operator import is_not
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.belief import Belief
@@ -25,9 +26,6 @@ from askmeans.policy.ranking import EXPLORE, Lazy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, GroupQueries, Question
 from askmeans.results import Clustering
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _LIKELY = 0.5  # of an even share, from which on an item may belong to a group
 _LEAST = 4  # items for each sub-group that a branch has at least
@@ -74,8 +72,9 @@ class Branch:
         self.policy.learn(Answers.of(answers, len(node.children)))
 
     def learnt(self) -> tuple[Floats, Floats]:
-        """Of all items by the last milestone: the share of each sub-group within the group, and the
-        probability that it is the right one; rows sum to one.
+        """Shares of the sub-groups, and the probability that each is right, by the last milestone.
+
+        Of all items; rows sum to one.
         """
         belief, k = self.policy.ranked, len(self.node.children)
         if belief.stack is None:
@@ -103,7 +102,7 @@ class Branch:
 
     def _confidence(self, U: Floats, known: Floats | None, unassigned: Floats | None) -> Floats:
         """The confidence in the strongest sub-group, of all items from that of the branch's."""
-        confidence = U.max(axis=1)
+        confidence: Floats = U.max(axis=1)
         if known is not None:
             confidence[self.rows] = known
         if unassigned is not None:  # in none of the sub-groups
@@ -347,18 +346,15 @@ class NestedPolicy:
         """The probability that the strongest leaf of each item is wrong, at the last milestone."""
         right, groups = self._learnt(None)[1], self._top
         while any(group in self._branches for group in groups):
-            parts = {
-                j: self._learnt(group)[1]
-                for j, group in enumerate(groups)
-                if group in self._branches
-            }
-            right = nested_memberships(right, parts)
+            inner = {j: g for j, g in enumerate(groups) if g in self._branches}
+            right = nested_memberships(right, {j: self._learnt(g)[1] for j, g in inner.items()})
             groups = tuple(
                 child
                 for group in groups
                 for child in (self._children(group) if group in self._branches else (group,))
             )
-        return np.clip(1.0 - right.max(axis=1), 0.0, 1.0)
+        uncertainty: Floats = np.clip(1.0 - right.max(axis=1), 0.0, 1.0)
+        return uncertainty
 
     @property
     def settled(self) -> bool:

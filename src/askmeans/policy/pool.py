@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.spatial import cKDTree
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _NONE = np.empty(0, dtype=np.intp)
 LARGEST = 2500  # items of a pool, of more a random part: their distances take 25 MB

@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
@@ -32,9 +33,7 @@ from askmeans.queries import ME, Answers, MembershipQueries, Question
 from askmeans.queries.questions import KINDS
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Rows = NDArray[np.intp]
 Key = TypeVar("Key")
 
 # Questions from one milestone to the next, by those answered before: the number of fits grows with

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
 SPARE = 16  # further questions chosen, in case other annotators are faster
-MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
+MOST_HELD = 48  # questions of one annotator: three times as many as a page prepares
 # One of so many questions is gold, at a random place: a tenth of the work, usual in crowdsourcing.
 GOLD_EVERY = 10
 

@@ -169,7 +169,8 @@ def create(
         )
         session = Session(store, record)
         for group, line in enumerate(lines):
-            session.groups.describe(group, line)
+            if line:
+                session.groups.describe(group, line)
         return session
     except BaseException:
         store.close()
