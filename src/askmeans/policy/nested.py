@@ -248,15 +248,29 @@ class NestedPolicy:
             return []
         busy = {question.items[0] for question in pending}
         chosen: dict[int, Question] = {}
-        for source in (self._ranking(), self._others(n + len(busy), pending, annotator)):
-            for each in source:
+        for each in self._candidates(n + len(busy), pending, annotator):
+            row = each.items[0]
+            question = self._about(row) if each.cluster is None and not each.repeat else each
+            if question is not None and row not in busy and row not in chosen:
+                chosen[row] = question
                 if len(chosen) == n:
                     break
-                row = each.items[0]
-                question = self._about(row) if each.cluster is None and not each.repeat else each
-                if question is not None and row not in busy and row not in chosen:
-                    chosen[row] = question
         return list(chosen.values())
+
+    def _candidates(self, n: int, pending: Set[Question], annotator: str) -> Iterator[Question]:
+        """The ranking, what else there is, and what was answered in part since the milestone.
+
+        Of the last the sub-group is asked for at once (`wants`), or after the next milestone.
+        """
+        recent = self._known[None].keys() - set(self.root.ranked.evidence.items.tolist())
+        later = []
+        for question in self._ranking():
+            if question.items[0] in recent:
+                later.append(question)
+            else:
+                yield question
+        yield from self._others(n, pending, annotator)
+        yield from later
 
     def _others(self, n: int, pending: Set[Question], annotator: str) -> Iterator[Question]:
         """What each policy proposes: questions that the ranking does not have."""
