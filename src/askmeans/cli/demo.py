@@ -57,6 +57,7 @@ def run(out: Path) -> None:
     program = "askmeans" if shutil.which("askmeans") else sys.argv[0]  # `make demo`: in .venv
     console.print(f"Be the expert yourself: [bold]{program} demo --web[/bold]")
     console.print(f"Files to try it with, texts and pictures: [bold]{program} demo --data[/bold]")
+    console.print(f"Sort a file of your own in the browser: [bold]{program} serve[/bold]")
 
 
 def _between(model: ActiveFuzzyKMeans) -> list[int]:
