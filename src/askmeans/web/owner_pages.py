@@ -115,8 +115,7 @@ def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> Non
 
     @form_at("/refine")
     def refine(form: Form, who: str) -> str:
-        number = form.integer("group")
-        names = [name.strip() for name in form.text("names").split(",") if name.strip()]
+        number, names = form.integer("group"), form.group_names()
         groups.refine(number, names, annotator=who)
         return f"{groups.all_names[number]} has sub-groups now: {', '.join(names)}."
 
