@@ -198,6 +198,24 @@ def test_a_file_above_the_limit_is_refused_before_it_is_read(home, tmp_path):
     assert left_in(tmp_path) == []
 
 
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_a_file_that_comes_in_pieces_arrives_whole(home, size):
+    rows = [f"row {n} \r--edge -- {n}" for n in range(30)]
+    part = "\r\n--edge\r\nContent-Disposition: form-data; name="
+    body = "".join([
+        part.lstrip(), '"token"\r\n\r\n', home.cookies["askmeans_token"],
+        part, '"file"; filename="C:\\a\\b c.csv"\r\nContent-Type: text/csv\r\n\r\n',
+        "text\n", "\n".join(f'"{row}"' for row in rows), "\r\n--edge--\r\n",
+    ]).encode()  # fmt: skip
+    pieces = (body[start : start + size] for start in range(0, len(body), size))
+    kind = {"content-type": "multipart/form-data; boundary=edge"}
+    page = settled(home, home.post("/new", content=pieces, headers=kind))
+    assert "30 rows were read" in page.text
+    assert 'value="B c"' in page.text
+    cut = home.post("/new", content=body[: len(body) // 2], headers=kind)
+    assert (cut.status_code, "came incomplete" in cut.text) == (422, True)
+
+
 def test_lines_that_are_pasted_are_texts(home, tmp_path):
     fields = {"token": home.cookies["askmeans_token"]}
     lines = "\n".join(["plum, sour", "cherry", "pumpkin", "melon", "grape", "papaya"])
