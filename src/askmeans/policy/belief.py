@@ -14,7 +14,7 @@ from askmeans.policy.advisers import Advice, Advisers, consult, weigh_before_ans
 from askmeans.policy.calibration import Proximity, sharpened
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import SEVERAL, Evidence
-from askmeans.policy.examples import example_weights
+from askmeans.policy.examples import Examples, example_weights
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
 from askmeans.policy.pool import Pool, Strata
@@ -108,7 +108,7 @@ class Belief:
         self.advisers = Advisers()
         with one_thread():
             if ensemble.examples is not None and self.k > 1:
-                self._learn_from_examples(ensemble)
+                self._learn_from_examples(ensemble, ensemble.examples)
             training = self._learn(ensemble)
             if advice:
                 self._consult(advice, training)
@@ -140,14 +140,18 @@ class Belief:
         self.advisers, self.stack = consult(self.stack, advice, training, rows)
         self.probabilities = self.stack.pool
 
-    def _learn_from_examples(self, ensemble: Ensemble) -> None:
-        """Expect what follows from the examples alone, and weigh them by the answers."""
-        assert ensemble.examples is not None
-        self.stack = stack_by_examples(ensemble.by_examples)
-        self.probabilities = self.stack.pool
-        expected, answers = self.probabilities[self.places], self.evidence.values
-        self.example_weights = example_weights(expected, answers)
-        self.observed = self.example_weights * ensemble.examples.Y.sum(axis=0) >= _OBSERVED
+    def _learn_from_examples(self, ensemble: Ensemble, examples: Examples) -> None:
+        """Expect what follows from the examples alone, and weigh them by the answers.
+
+        Examples of some clusters only say nothing of what is in the others before there are
+        answers.
+        """
+        stack, covered = stack_by_examples(ensemble.by_examples), examples.covered
+        if covered.all():
+            self.stack, self.probabilities = stack, stack.pool
+        weights = example_weights(stack.pool[self.places], self.evidence.values, covered)
+        self.example_weights = weights
+        self.observed = weights * examples.mass >= _OBSERVED
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
         """Fit every model to the answers, and weigh them; returns what they learnt from."""
@@ -182,7 +186,7 @@ class Belief:
         if training.is_hard:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
         weights = self.example_weights
-        mass = 0.0 if ensemble.examples is None else weights * ensemble.examples.Y.sum(axis=0)
+        mass = 0.0 if ensemble.examples is None else weights * ensemble.examples.mass
         return stack_models(
             ensemble.learn(training, weights), training, proximity,
             some_unmet=ensemble.clusters is None, examples=mass,

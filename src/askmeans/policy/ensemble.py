@@ -123,7 +123,7 @@ class Ensemble:
             return training
         Y = self.examples.Y
         rows = len(self.pool) + np.arange(len(Y))
-        weight = (Y * weights).sum(axis=1)
+        weight = (Y * weights).sum(axis=1) * self.examples.weight
         kept = weight > _HARDLY
         return training.with_examples(rows[kept], Y[kept], weight[kept])
 

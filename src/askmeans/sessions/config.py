@@ -53,6 +53,7 @@ class Config:
     grows: bool | None  # whether there is a group more whenever the answers speak of one
     units: list[list[float]] | None  # [middle, width] of each feature: what it was scaled by
     recipe: dict[str, Any] | None  # how features were made of a table (askmeans.tables)
+    uses_names: bool | None  # whether names of groups are examples; None in older sessions: not
 
     @classmethod
     def checked(
@@ -67,6 +68,7 @@ class Config:
         lease_seconds: Any,
         cluster_names: Any,
         target: Any = None,
+        use_names: bool = True,
         **decisive: Any,
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
@@ -109,6 +111,7 @@ class Config:
             feature_names=None,
             units=None,
             recipe=None,
+            uses_names=bool(use_names) and spec.ask not in SIMILARITIES,
         )
 
     @classmethod

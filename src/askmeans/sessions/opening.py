@@ -38,6 +38,7 @@ def create(
     items: Any = None,
     cluster_names: Sequence[str] | None = None,
     descriptions: Sequence[str] | None = None,
+    use_names: bool = True,
     ask: str | None = None,
     strategy: Any = "auto",
     budget: int | None = None,
@@ -73,6 +74,9 @@ def create(
         `Session.exemplars` has items of an unsupervised fit then.
     descriptions : sequence of str or None, default=None
         A line on what belongs to each group, as in `session.groups.describe`.
+    use_names : bool, default=True
+        Whether names and descriptions are examples of their groups, where X is `Items` with a text
+        feature: encoded as the texts are, they count as answers that people's answers may outweigh.
     ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
         What is asked, as in `ActiveFuzzyKMeans`; None for "group".
     strategy : "auto" or Stratified, default="auto"
@@ -129,6 +133,7 @@ def create(
         n_clusters=n_clusters, ask=ask, strategy=strategy, target=target, budget=budget,
         levels=levels, annotations=annotations, fuzzifier=fuzzifier,
         random_state=random_state, lease_seconds=lease_seconds, cluster_names=cluster_names,
+        use_names=use_names,
     )  # fmt: skip
     if set("/\\") & set(check_name(name, "name", "sessions.create")):
         raise ParameterError(

@@ -10,21 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.text import html_table
-from askmeans.results import Result, expected_wrong_text, sizes_of, wrong_of
+from askmeans.results import Result, expected_wrong_text, rounded, sizes_of, wrong_of
 from askmeans.sessions.events import Event
 from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Group", "Holding", "ImportReport", "Question",
+__all__ = ["Basis", "Estimate", "Group", "Holding", "ImportReport", "Question",
            "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
 
 
 NO_ANSWERS = "no answers yet"  # the basis of no estimate
 _NAMED = 5  # questions of one person that are listed by number
-_WITHOUT_ANSWERS = {
+Basis = Literal["answers", "names", "data", "nothing"]
+_WITHOUT_ANSWERS: dict[Basis, str] = {
     "answers": "",
+    "names": "",
     "data": "No answers yet: the groups are those of an unsupervised fit.",
     "nothing": "No answers yet: the groups have only names, so every item belongs to each of them "
     "alike.",
@@ -340,9 +342,9 @@ class SessionResult(Result):
         What the items are called.
     notes : tuple of str
         Warnings that the result comes with.
-    basis : {"answers", "data", "nothing"}
-        What the memberships follow from: answers; the data alone, an unsupervised fit whose groups
-        have no names; or nothing yet. Groups that have only names have no members before an answer
+    basis : {"answers", "names", "data", "nothing"}
+        What the memberships follow from: answers; the names and descriptions of groups alone; the
+        data alone, an unsupervised fit whose groups have no names; or nothing yet. Groups that have only names have no members before an answer
         places an item: every item belongs to each of the k groups with 1/k.
     """
 
@@ -351,7 +353,7 @@ class SessionResult(Result):
     group_names: tuple[str, ...]
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
-    basis: Literal["answers", "data", "nothing"] = "answers"
+    basis: Basis = "answers"
 
     @property
     def memberships(self) -> NDArray[np.float64]:
@@ -381,6 +383,10 @@ class SessionResult(Result):
     @property
     def without_answers(self) -> str:
         """What to know of a result without answers, in a sentence; "" where there are some."""
+        if self.basis == "names" and self.expected_wrong is not None:
+            n_items = len(self.memberships)
+            right = rounded(n_items - self.expected_wrong)
+            return f"From the names alone: about {right} of {n_items} are probably right."
         return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:

@@ -23,6 +23,7 @@ from askmeans.sessions.group_numbers import RESERVED, unique_names
 from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
     NO_ANSWERS,
+    Basis,
     Estimate,
     Holding,
     SessionResult,
@@ -143,9 +144,11 @@ class Results:
         runtime = self._runtime
         computed = runtime.compute()
         clustering, notes = computed.result.clustering, list(computed.notes)
-        basis: Literal["answers", "data", "nothing"] = "answers"
+        basis: Basis = "answers"
         if not computed.has_evidence:
             basis = "nothing" if self._has_only_names else "data"
+            if computed.examples is not None and computed.examples.covered.all():
+                basis = "names"
         if basis == "nothing":  # the clusters of an unsupervised fit are not these groups
             clustering, notes = _even(clustering), []
         if state is SessionState.SPENT:

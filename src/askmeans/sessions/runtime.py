@@ -27,6 +27,7 @@ import numpy as np
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
+from askmeans.policy.examples import Examples
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.stratified import Settings, StratifiedPolicy
@@ -38,6 +39,7 @@ from askmeans.sessions.config import Config
 from askmeans.sessions.events import AddGroup, Event, Merge, Pseudonym, RemoveGroup, Value
 from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence
 from askmeans.sessions.log import DISAGREEING, State
+from askmeans.sessions.name_examples import NameExamples
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
@@ -73,6 +75,7 @@ class ComputedResult:
     answers: Answers
     policy: StratifiedPolicy
     settings: Settings
+    examples: Examples | None
     notes: tuple[AskmeansWarning, ...]
     has_evidence: bool  # whether an answer places an item
 
@@ -108,6 +111,7 @@ class Runtime:
         self.rows = rows
         self.lock = threading.RLock()
         self.state = self._new_state()
+        self._name_examples = NameExamples(config)
         self.last_result: ComputedResult | None = None
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}
@@ -315,6 +319,8 @@ class Runtime:
                 made_with = config, len(X)
                 answers = self._evidence().answers
                 advice = as_advice(self.state.advice, self.groups)
+                names, about = dict(self.state.names), dict(self.state.descriptions)
+                groups = self.groups
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
@@ -322,6 +328,7 @@ class Runtime:
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
             policy.advice = advice
+            policy.examples = self._name_examples.of(names, about, groups)
             policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
             policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
             if self._taught is not answers:
@@ -420,15 +427,15 @@ class Runtime:
             policy = self.catch_up()
             with self.lock:
                 answers = self._evidence().answers
-            last, settings = self.last_result, policy.settings
+            last, settings, examples = self.last_result, policy.settings, policy.examples
             if (
                 last is None or last.answers is not answers or last.policy is not policy
-                or last.settings is not settings
+                or last.settings is not settings or last.examples is not examples
             ):  # fmt: skip
                 result, notes = collect_warnings(lambda: _result(policy, answers))
                 self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
-                    notes=tuple(notes),
+                    examples=examples, notes=tuple(notes),
                     has_evidence=any(map(_places_items, answers.batches)),
                 )  # fmt: skip
             return last

@@ -4,6 +4,7 @@ import importlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +21,8 @@ from askmeans.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Vectors", "column_values", "embeddings", "vectors_beside"]
+__all__ = ["Embed", "Vectors", "column_values", "embed_column", "embedding_of", "embeddings",
+           "vectors_beside"]  # fmt: skip
 
 Single = NDArray[np.float32]
 Embed = Callable[[list[Any]], Any]
@@ -100,7 +102,7 @@ def column_values(
         folder = table.folder
         if column.kind == "image" and folder is not None:
             values = values.map(lambda path: str(folder / path), na_action="ignore")
-        return _embedded(values, *embed)
+        return embed_column(values, *embed)
     if column.kind == "image":
         return _pictures(values, table.folder, notes)
     return _column_vectors(values) if column.kind == "vector" else values
@@ -137,8 +139,9 @@ def _embedding(embed: Any) -> tuple[Embed, str]:
     if callable(embed):
         name = f"{getattr(embed, '__module__', '')}:{getattr(embed, '__qualname__', 'function')}"
         return embed, name
-    if embed == "wordllama":
-        return _wordllama(), "wordllama"
+    known = embedding_of(str(embed))
+    if known is not None:
+        return known, str(embed)
     module, _, function = str(embed).partition(":")
     if not module or not function:
         raise ParameterError(
@@ -154,6 +157,12 @@ def _embedding(embed: Any) -> tuple[Embed, str]:
         ) from error
 
 
+def embedding_of(name: str) -> Embed | None:
+    """The embedding of texts that askmeans knows by this name; None for any other function."""
+    return _wordllama() if name == "wordllama" else None
+
+
+@cache
 def _wordllama() -> Embed:
     """Sentence embeddings whose weights are in the package: nothing is downloaded."""
     root = logging.getLogger()
@@ -174,7 +183,7 @@ def _wordllama() -> Embed:
     return lambda texts: model.embed([str(text) for text in texts])
 
 
-def _embedded(values: "pd.Series[Any]", function: Embed, name: str) -> Single:
+def embed_column(values: "pd.Series[Any]", function: Embed, name: str) -> Single:
     """Embed the values of a column; NaN for missing ones."""
     present = values.notna().to_numpy()
     vectors = _numbers(function(values[present].tolist()), f"What {name} returns")
