@@ -1,24 +1,25 @@
 """Names of groups as examples: accuracy without and with names, beside logistic regression.
 
-    python benchmarks/names.py [--texts FILE.npz] [--sets NAME ...] [--encoders NAME ...] [--seeds 1]
+    python benchmarks/names.py [--sets NAME ...] [--texts FILE.npz] [--encoders NAME ...]
 
-Sets: "packages" are descriptions of Debian packages by the name of their section, "tags" the same
-by 77 of Debian's tags (both by `apt-cache dumpavail`), "docstrings" those of installed Python
-packages by the package's name. FILE has for further sets NAME_text, NAME_y and NAME_names, as the
-test set M-CID (349 questions on covid, 16 intents; part of ALUP, NAACL 2024).
+Sets: "sklearn" and "scipy" are first lines of docstrings, by the subpackage; "tags" and "packages"
+descriptions of Debian packages by 77 tags, or by the section (`apt-cache dumpavail`). FILE has for
+further sets NAME_text, NAME_y and NAME_names, as the test set M-CID (349 questions on covid, 16
+intents; part of ALUP, NAACL 2024).
 
-Each name becomes an example by the recipe of the texts. "shuffled" gives each group the name of
-another. The rival learns from as many cards: the first of each group at random, then by margin;
-with names these are training rows. Cards are counted per group.
+Each name becomes an example by the recipe of the texts; "shuffled" gives each group the name of
+another. The rival asks for the closest calls, and with names has these as training rows; without,
+it begins with as many random items as there are groups. Cards are counted per group.
 """
 
 import argparse
+import ast
 import re
 import subprocess
 import sysconfig
 import time
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,6 @@ from threadpoolctl import threadpool_limits
 from askmeans import ActiveFuzzyKMeans
 from askmeans.oracles import TableOracle
 from askmeans.tables import apply_recipe, read_items
-from texts import docstrings
 
 Floats = NDArray[np.floating]
 Labels = NDArray[np.intp]
@@ -38,41 +38,54 @@ Set = tuple[list[str], Labels, list[str]]
 CARDS = (0, 1, 3, 6)  # per group
 ENCODERS = {"topics": None, "wordllama": "wordllama"}
 EACH = 40  # texts of a group
-PACKAGES = ("pandas", "scipy", "matplotlib", "sqlalchemy", "sklearn", "dask", "pyarrow", "jinja2",
-            "httpx", "fastapi", "click", "numba", "jupyter_client", "playwright", "pytest",
-            "hypothesis")  # fmt: skip
-FACETS = ("game", "field", "use", "protocol", "works-with", "hardware", "web", "mail", "sound")
+FEWEST = 12  # of a group
+NO_TOPIC = ("role", "interface", "implemented-in", "uitoolkit", "suite", "devel", "scope", "x11",
+            "made-of", "special", "culture", "admin", "security", "network")  # fmt: skip
 
 
 def debian(by: str, n_groups: int, seed: int) -> Set:
-    """Short descriptions of packages, and their section or their only tag of these facets."""
+    """Short descriptions of packages, and their section or the rarest of their tags."""
     listed = subprocess.run(
         ["apt-cache", "dumpavail"], capture_output=True, text=True, check=True
     ).stdout
-    groups: dict[str, set[str]] = defaultdict(set)
+    records, counts = [], Counter[str]()
     for record in listed.split("\n\n"):
         fields = dict(re.findall(r"^(\S+): (.*(?:\n .*)*)", record, flags=re.MULTILINE))
+        text = fields.get("Description", "").partition("\n")[0]
         names = [fields.get("Section", "")]
         if by == "tags":
             tags = re.findall(r"([\w-]+)::([\w-]+)", fields.get("Tag", ""))
-            names = [f"{f} {v}" for f, v in tags if f in FACETS]
-        text = fields.get("Description", "").partition("\n")[0]
-        if len(names) == 1 and len(text.split()) > 2:
-            groups[names[0].replace("-", " ")].add(text)
+            names = [f"{f} {v}" for f, v in tags if f not in NO_TOPIC]
+        if len(text.split()) > 2 and names:
+            records.append((text, names))
+            counts.update(names)
+    groups: dict[str, set[str]] = defaultdict(set)
+    for text, names in records:
+        groups[min(names, key=lambda name: (counts[name], name))].add(text)
     large = sorted(groups, key=lambda name: (-len(groups[name]), name))[:n_groups]
-    return mixed({name: sorted(groups[name]) for name in large}, seed)
+    return mixed({name.replace("-", " "): sorted(groups[name]) for name in large}, seed)
 
 
-def installed(seed: int) -> Set:
-    """Docstrings of Python packages, and the package."""
-    root, rng = Path(sysconfig.get_paths()["purelib"]), np.random.default_rng(seed)
-    return mixed({n: docstrings(root / n, EACH, rng) for n in PACKAGES if (root / n).is_dir()}, seed)
+def modules(package: str, seed: int) -> Set:
+    """First lines of the docstrings of a package, and the subpackage."""
+    root = Path(sysconfig.get_paths()["purelib"]) / package
+    groups: dict[str, list[str]] = {}
+    for folder in sorted(path for path in root.iterdir() if path.is_dir()):
+        lines = {
+            (ast.get_docstring(node) or "").partition("\n")[0]
+            for path in folder.rglob("*.py")
+            if "test" not in str(path.relative_to(root)) and not folder.name.startswith("_")
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        }
+        groups[folder.name.replace("_", " ")] = sorted(x for x in lines if len(x.split()) > 2)
+    return mixed(groups, seed)
 
 
 def mixed(groups: dict[str, list[str]], seed: int) -> Set:
     """Some texts of each group in a random order."""
     rng = np.random.default_rng(seed)
-    groups = {name: texts for name, texts in groups.items() if len(texts) > EACH // 2}
+    groups = {name: texts for name, texts in groups.items() if len(texts) >= FEWEST}
     names = list(groups)
     pairs = [
         (texts[row], j)
@@ -131,7 +144,7 @@ def main() -> None:
     """Print a table for each set and encoder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path)
-    parser.add_argument("--sets", nargs="+", default=["packages", "docstrings"])
+    parser.add_argument("--sets", nargs="+", default=["sklearn", "tags"])
     parser.add_argument("--encoders", nargs="+", default=list(ENCODERS))
     parser.add_argument("--cards", nargs="+", type=int, default=list(CARDS))
     parser.add_argument("--rows", nargs="+", default=["plain", "names", "shuffled", "rival"])
@@ -139,8 +152,8 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for name in options.sets:
-        if name == "docstrings":
-            texts, y, names = installed(0)
+        if name in ("scipy", "sklearn"):
+            texts, y, names = modules(name, 0)
         elif name in ("packages", "tags"):
             texts, y, names = debian(name, 24 if name == "packages" else 77, 0)
         else:
@@ -165,9 +178,7 @@ def main() -> None:
                 began, cells = time.perf_counter(), []
                 for cards in options.cards:
                     with threadpool_limits(1):
-                        each = [
-                            way(X, y, cards * k, s, examples) for s in range(options.seeds)
-                        ]
+                        each = [way(X, y, cards * k, s, examples) for s in range(options.seeds)]
                     cells.append(f"{np.mean(each):7.3f}")
                 seconds = time.perf_counter() - began
                 print(f"{label:24s}{''.join(cells)}   ({seconds:.0f} s)", flush=True)

@@ -4,6 +4,7 @@ from dataclasses import asdict, replace
 
 from askmeans._util.checks import check_positive, check_seed
 from askmeans._util.progress import stage
+from askmeans.cli.advice import add_advice, advice_of, label_names, without_advice
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
@@ -25,10 +26,12 @@ def run(options: InitOptions) -> None:
     file = DataFile(data=options.data, engine=options.engine, scheduler=options.scheduler)
     with stage("reading", 2, INIT_STAGES):
         table, id_column = read_candidates(file, options.table.id, questions.seed)
+    names = comma_list(questions.names) or label_names(table, questions.advice, n_clusters)
     with stage(f"encoding {len(table.frame):,} rows", 3, INIT_STAGES):
         items = read_with(
-            replace(options.table, id=id_column), table, comma_list(options.table.show)
-        )
+            replace(options.table, id=id_column), without_advice(table, questions.advice),
+            comma_list(options.table.show),
+        )  # fmt: skip
     if not options.session.as_json:
         say(f"database: {shown(options.session.database)}")
         say(str(items.recipe))
@@ -37,7 +40,8 @@ def run(options: InitOptions) -> None:
             options.session.database,
             items,
             n_clusters=n_clusters,
-            cluster_names=comma_list(questions.names),
+            cluster_names=names,
+            use_names=not questions.no_names,
             ask=questions.ask,
             budget=questions.budget,
             target=target,
@@ -48,6 +52,10 @@ def run(options: InitOptions) -> None:
             name=options.session.name or "main",
         )
     with session:
+        named = session.groups.names
+        add_advice(
+            session, advice_of(table, items.rows, questions.advice, named, session.config.ask)
+        )
         _report(options, session, len(items.ids), items.recipe.columns)
 
 

@@ -1,12 +1,11 @@
 """The names and descriptions of a session's groups as examples, by the recipe of its items."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from askmeans.policy.examples import Examples
-from askmeans.sessions.config import Config
 from askmeans.sessions.group_numbers import GroupNumbers
 from askmeans.tables.names import encode_names, sentences
 from askmeans.tables.recipe import Recipe
@@ -19,15 +18,14 @@ class NameExamples:
 
     Parameters
     ----------
-    config : Config
-        What the session was created with.
+    recipe : Recipe or None
+        How the items' features were made; None where names are no examples.
+    names : sequence of str
+        What the first groups are called.
     """
 
-    def __init__(self, config: Config) -> None:
-        self._names = dict(enumerate(config.cluster_names or ()))
-        self._recipe: Recipe | None = None
-        if config.uses_names and config.recipe is not None:
-            self._recipe = Recipe.from_json(config.recipe)
+    def __init__(self, recipe: Recipe | None, names: Sequence[str] = ()) -> None:
+        self._recipe, self._names = recipe, dict(enumerate(names))
         self._rows: dict[str, NDArray[np.float64] | None] = {}
         self._last: tuple[list[tuple[str, int]], int, Examples | None] = [], 0, None
 

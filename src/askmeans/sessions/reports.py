@@ -344,8 +344,9 @@ class SessionResult(Result):
         Warnings that the result comes with.
     basis : {"answers", "names", "data", "nothing"}
         What the memberships follow from: answers; the names and descriptions of groups alone; the
-        data alone, an unsupervised fit whose groups have no names; or nothing yet. Groups that have only names have no members before an answer
-        places an item: every item belongs to each of the k groups with 1/k.
+        data alone, an unsupervised fit whose groups have no names; or nothing yet. Where names say
+        nothing, groups have no members before an answer places an item: every item belongs to
+        each of the k groups with 1/k.
     """
 
     state: SessionState

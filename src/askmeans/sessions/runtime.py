@@ -45,6 +45,7 @@ from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
 from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.warning_notes import collect_warnings
+from askmeans.tables.recipe import Recipe
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
@@ -111,7 +112,10 @@ class Runtime:
         self.rows = rows
         self.lock = threading.RLock()
         self.state = self._new_state()
-        self._name_examples = NameExamples(config)
+        recipe = config.recipe if config.uses_names else None
+        self._name_examples = NameExamples(
+            None if recipe is None else Recipe.from_json(recipe), config.cluster_names or ()
+        )
         self.last_result: ComputedResult | None = None
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}

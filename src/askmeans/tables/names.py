@@ -2,18 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans.tables.encoders import Encoder
 from askmeans.tables.recipe import Recipe
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Embed, Vectors, embed_column, embedding_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["encode_names", "sentences"]
 
@@ -62,37 +57,17 @@ def encode_names(
     """
     import pandas as pd
 
-    values: dict[str, Any] = {}
-    known = np.zeros(len(texts), dtype=bool)
     column = pd.Series(list(texts), dtype=object)
+    values, known = {}, np.zeros(len(texts), dtype=bool)
     for encoder in recipe.encoders:
-        encoded = _encoded(encoder, column, functions or {})
-        if encoded is None:
-            values[encoder.column] = _missing(encoder, len(texts))
-            continue
-        values[encoder.column], knows = encoded
-        known |= knows
+        if isinstance(encoder, Text):
+            values[encoder.column] = column
+            known |= encoder.transform(column).any(axis=1)
+        elif isinstance(encoder, Vectors) and encoder.embed is not None:
+            function = (functions or {}).get(encoder.column) or embedding_of(encoder.embed)
+            if function is not None:
+                values[encoder.column] = embed_column(column, function, encoder.embed)
+                known[:] = True
+    if not values:
+        return np.full((len(texts), len(recipe.feature_names)), np.nan)
     return np.where(known[:, None], recipe.features(values), np.nan)
-
-
-def _encoded(
-    encoder: Encoder, column: "pd.Series[Any]", functions: Mapping[str, Embed]
-) -> tuple[Any, NDArray[np.bool_]] | None:
-    """What a column has for these texts, and which it knows; None where it takes no texts."""
-    if isinstance(encoder, Text):
-        return column, np.asarray(encoder.transform(column).any(axis=1))
-    if not isinstance(encoder, Vectors) or encoder.embed is None:
-        return None
-    function = functions.get(encoder.column) or embedding_of(encoder.embed)
-    if function is None:
-        return None
-    return embed_column(column, function, encoder.embed), np.ones(len(column), dtype=bool)
-
-
-def _missing(encoder: Encoder, n: int) -> Any:
-    """So many missing values of a column."""
-    import pandas as pd
-
-    if isinstance(encoder, Vectors):
-        return np.full((n, encoder.mean["shape"][0]), np.nan, dtype=np.float32)
-    return pd.Series(np.full(n, np.nan), name=encoder.column)

@@ -83,6 +83,10 @@ class Vectors(Encoder):
         features = filled if self.axes is None else (filled - mean) @ unpack(self.axes)
         return features.astype(np.float32, copy=False)
 
+    def missing(self, n: int) -> Single:
+        """Return the mean."""
+        return self.transform(np.full((n, self.mean["shape"][0]), np.nan, dtype=np.float32))
+
 
 def _normalised(matrix: Single, *, cosine: bool) -> Single:
     """Rows of length 1 for cosine distances, else the rows themselves."""
