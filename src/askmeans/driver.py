@@ -29,8 +29,6 @@ from askmeans.policy.as_plan import as_plan, failure_of
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
 
-__all__ = ["Oracle", "annotators_of", "bar", "check_oracle", "checked_answers", "run"]
-
 Floats = NDArray[np.float64]
 
 

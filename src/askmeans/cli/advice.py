@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from askmeans.sessions import Session
 
-__all__ = ["add_advice", "advice_of", "label_names", "without_advice"]
-
 Floats = NDArray[np.float64]
 
 

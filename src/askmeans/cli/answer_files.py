@@ -38,8 +38,6 @@ from askmeans.tables.exchange import read_labels
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["one_per_question", "read_answers", "session_answers"]
-
 _ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line breaks count
 _SAME = 1e-4  # the difference of two answers that were rounded
 _SHARE = re.compile(r":[\d.e-]+(?:,|$)")  # between the names of a row of shares

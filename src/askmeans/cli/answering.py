@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from askmeans.sessions import Session, Status
 
-__all__ = ["PanelOptions"]
-
 _MAX_CONFLICTS = 10  # listed
 
 

@@ -20,8 +20,6 @@ from askmeans.datasets.planted import Planted
 from askmeans.exceptions import DataError
 from askmeans.results import wrong_of
 
-__all__ = ["run"]
-
 Floats = NDArray[np.float64]
 
 QUESTIONS = 24

@@ -17,8 +17,6 @@ from askmeans.datasets.messages import Messages
 from askmeans.exceptions import DataError
 from askmeans.sessions import create
 
-__all__ = ["INK", "MOUTH", "SKIN", "Shape", "make_faces_session", "shape_of", "write_data"]
-
 Floats = NDArray[np.float64]
 
 _EXAMPLES = 4  # of each mood, pinned: three on its tile, one to practise on

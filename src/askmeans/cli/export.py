@@ -24,8 +24,6 @@ from askmeans.tables.exchange import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["run"]
-
 _TOOLS = ("label-studio", "argilla", "huggingface")  # formats of other tools
 
 

@@ -28,8 +28,6 @@ from askmeans.tables.reading import check_column, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["run"]
-
 Floats = NDArray[np.float64]
 
 _TABLES = ("memberships.csv", "centers.csv")

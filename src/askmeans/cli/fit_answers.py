@@ -39,8 +39,6 @@ from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
 
-__all__ = ["Job", "Outcome", "outcome_of"]
-
 Floats = NDArray[np.float64]
 
 _EXEMPLARS = 10  # of each cluster: more than are shown beside an item

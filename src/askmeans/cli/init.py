@@ -14,8 +14,6 @@ from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
 from askmeans.tables.columns import Column
 
-__all__ = ["run"]
-
 
 def run(options: InitOptions) -> None:
     """Read, make the session, and print what to expect."""

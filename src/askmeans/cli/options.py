@@ -25,9 +25,6 @@ from askmeans.exceptions import ParameterError
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "changed_options",
-           "comma_list", "command", "refuse_options"]  # fmt: skip
-
 STOPPED = 3  # exit code of a run that was interrupted, or had nothing to ask
 VARIABLE = "ASKMEANS_DB"
 PORT = 8420

@@ -6,8 +6,6 @@ from typing import Any
 
 from askmeans._util.text import printable
 
-__all__ = ["add_hint", "complain", "json_text", "plain", "say", "say_database", "typed_database"]
-
 
 def say(text: str) -> None:
     """A line on standard output, at once."""

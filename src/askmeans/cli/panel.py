@@ -25,8 +25,6 @@ from askmeans.sessions import AdviserScore, Group, Session
 from askmeans.sessions.store import file_of, is_postgresql
 from askmeans.sessions.tables import group_samples, shown_item
 
-__all__ = ["run"]
-
 ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
 
 _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them

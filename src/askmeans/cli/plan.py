@@ -18,8 +18,6 @@ from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified,
 if TYPE_CHECKING:
     from askmeans.tables.columns import Column
 
-__all__ = ["run"]
-
 
 def run(options: PlanOptions) -> None:
     """Print what each strategy will cost and reach."""

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from askmeans.sessions import Session
 
-__all__ = ["recipe_of", "run"]
-
 Floats = NDArray[np.float64]
 
 

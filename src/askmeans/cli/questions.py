@@ -18,10 +18,6 @@ from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
 from askmeans.queries.values import group_of, row_text
 from askmeans.sessions import Group, Question, Session, Undone
 
-__all__ = ["FIRST", "Conversation", "answer_text", "card_of", "group_number", "is_unsure",
-           "kind_text", "listed_groups", "numbered", "parse_value", "question_values",
-           "typed_number", "undo_text"]  # fmt: skip
-
 _UNDONE = {  # changes of groups
     "group": "The group is removed again.",
     "merge": "The groups are separate again.",

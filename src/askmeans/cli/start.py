@@ -33,8 +33,6 @@ from askmeans.cli.options import (
 from askmeans.cli.output import say_database
 from askmeans.exceptions import ParameterError
 
-__all__ = ["INIT_STAGES", "FitOptions", "InitOptions", "PlanOptions", "ServeOptions"]
-
 INIT_STAGES = 4  # starting, reading, encoding, grouping and saving
 _THIS_MACHINE = ("127.0.0.1", "::1")  # the proxy's addresses by default
 

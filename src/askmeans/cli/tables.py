@@ -23,9 +23,6 @@ from askmeans.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ROW", "DataFile", "check_format", "check_unused", "embed_option", "read_candidates",
-           "read_with", "with_kinds", "workers", "write_frames", "write_text"]  # fmt: skip
-
 ROW = "row"  # the id of rows without one: their number in the file
 _RATIO = 100.0  # of the features' spreads, from which on a warning is given
 _SHEET = 1_048_576  # rows of a sheet, its header included, by the format's specification

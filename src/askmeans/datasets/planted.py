@@ -9,8 +9,6 @@ from askmeans._util.checks import check_number
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import check_fuzzifier, weighted_centers
 
-__all__ = ["Planted", "make_cores_and_arms"]
-
 Floats = NDArray[np.float64]
 
 

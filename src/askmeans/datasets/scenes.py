@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
 
-__all__ = ["SCENES", "Scenes", "make_scenes"]
-
 Floats = NDArray[np.float64]
 
 SCENES = ("beach", "forest", "night")

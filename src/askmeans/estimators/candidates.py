@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from askmeans.queries import Answers, Queries
     from askmeans.results import Result
 
-__all__ = [
-    "AboutCandidates",
-    "RowPredictor",
-    "candidate_rows",
-    "rank_bound",
-    "run_about_candidates",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from askmeans.policy.stratified import StratifiedPolicy
     from askmeans.spec import PlanSpec
 
-__all__ = ["check_advice", "check_evidence", "check_examples", "result_without_questions"]
-
 Floats = NDArray[np.float64]
 
 _OWNER = "ActiveFuzzyKMeans.fit"

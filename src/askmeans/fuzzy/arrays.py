@@ -3,18 +3,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "GOLDEN",
-    "ROUNDING",
-    "even_rows",
-    "first_lowest",
-    "keep_answers",
-    "mean_power",
-    "onto_simplex",
-    "within_bounds",
-    "without_last_bits",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

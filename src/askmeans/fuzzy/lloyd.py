@@ -15,20 +15,6 @@ from askmeans.fuzzy.arrays import even_rows, first_lowest
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads, read_only
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds, scalable_seeds, seeding_rows
 
-__all__ = [
-    "Assignment",
-    "Fit",
-    "Mixing",
-    "distances",
-    "fill",
-    "fit",
-    "fuzzifier_bound",
-    "memberships",
-    "merged_clusters",
-    "nearest_centers",
-    "objective",
-]
-
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 

@@ -34,8 +34,6 @@ from askmeans.llm.cost import (
 from askmeans.llm.prompts import Prompts, Reply, label_probabilities, parse_reply
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
 
-__all__ = ["ModelOracle"]
-
 Floats = NDArray[np.float64]
 Value = float | tuple[float, ...]
 

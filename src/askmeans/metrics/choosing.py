@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from askmeans.fuzzy.lloyd import Fit
 
-__all__ = ["INDICES", "ClusterNumbers", "choose_n_clusters"]
-
 Floats = NDArray[np.float64]
 
 # Whether low or high values are better.

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import DataError
 
-__all__ = ["annotator_alphas", "krippendorff_alpha"]
-
 Floats = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from askmeans.web.drawing import Plane, colors_of, scatter
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form
 
-__all__ = ["CardDocument"]
-
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import (\{.*\}) from "./results.js";', re.MULTILINE)
 _IMAGE = re.compile(r'"/image/(\d+)(?:\?small=true)?"')

@@ -17,8 +17,6 @@ from askmeans.queries import ME
 from askmeans.sessions import Session
 from askmeans.web.errors import explain, status_of
 
-__all__ = ["AskWidget", "ask"]
-
 # Parameters that a session takes as the model has them.
 _SHARED = ("n_clusters", "ask", "strategy", "budget", "levels", "fuzzifier", "random_state")
 

@@ -18,8 +18,6 @@ from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
 from askmeans.queries.values import on_scale, parse_row, scale_text
 
-__all__ = ["Card", "ConsoleOracle", "Terminal", "fields_text"]
-
 Value = float | tuple[float, ...]
 Floats = NDArray[np.float64]
 

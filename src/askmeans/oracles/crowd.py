@@ -11,8 +11,6 @@ from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of
 from askmeans.queries import Queries
 
-__all__ = ["CrowdOracle"]
-
 Floats = NDArray[np.float64]
 
 

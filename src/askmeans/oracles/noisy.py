@@ -12,8 +12,6 @@ from askmeans.exceptions import StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 from askmeans.queries.values import to_scale
 
-__all__ = ["NoisyOracle", "QuantizedOracle", "WrappingOracle", "uniform_of", "uniform_of_entries"]
-
 Floats = NDArray[np.float64]
 
 _SIDES = 3  # levels of a relative question: one, the other, both

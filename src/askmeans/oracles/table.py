@@ -10,8 +10,6 @@ from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
 from askmeans.queries.questions import expected_answers
 
-__all__ = ["TableOracle"]
-
 Floats = NDArray[np.float64]
 
 

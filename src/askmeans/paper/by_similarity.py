@@ -35,8 +35,6 @@ from askmeans.queries import MembershipQueries, Queries
 from askmeans.queries.values import rounding_noise
 from askmeans.results import Clustering
 
-__all__ = ["by_similarity", "drive"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -14,19 +14,6 @@ from scipy.optimize import nnls
 
 from askmeans.fuzzy.arrays import without_last_bits
 
-__all__ = [
-    "constrained_rotation",
-    "extreme_rows",
-    "fit_tensor",
-    "least_negative",
-    "most_volume",
-    "plausible_deviation",
-    "robust_simplex_least_squares",
-    "rotation_derivatives",
-    "rotation_from_tensor",
-    "simplex_least_squares",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

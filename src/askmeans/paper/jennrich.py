@@ -18,8 +18,6 @@ from askmeans.paper.plan import Asking
 from askmeans.paper.similarities import Similarities
 from askmeans.results import warn
 
-__all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

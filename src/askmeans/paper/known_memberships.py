@@ -10,8 +10,6 @@ from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.paper.plan import Asking
 from askmeans.queries import MembershipQueries
 
-__all__ = ["KnownMemberships"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -10,8 +10,6 @@ from askmeans.exceptions import PlanError, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
-__all__ = ["Asking", "Plan", "run_inside", "stop_plan"]
-
 Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 

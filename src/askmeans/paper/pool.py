@@ -35,17 +35,6 @@ from askmeans.paper.recovery import (
 from askmeans.paper.similarities import Similarities, square_by_square
 from askmeans.results import warn
 
-__all__ = [
-    "SMALLEST",
-    "Pool",
-    "PoolSizes",
-    "Route",
-    "check_budget",
-    "fewest_items",
-    "least_questions",
-    "pool_sizes",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

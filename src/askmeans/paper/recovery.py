@@ -23,19 +23,6 @@ from askmeans.paper.geometry import (
     simplex_least_squares,
 )
 
-__all__ = [
-    "Corners",
-    "Embedding",
-    "Spectrum",
-    "embed",
-    "fill_gaps",
-    "isolated_items",
-    "memberships_from_corners",
-    "memberships_from_triplets",
-    "refine",
-    "spectrum",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

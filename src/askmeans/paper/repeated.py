@@ -16,8 +16,6 @@ from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
-__all__ = ["Average", "aggregate", "median_of_means", "repeated"]
-
 Floats = NDArray[np.float64]
 Average = Literal["mean", "median", "median-of-means"]
 

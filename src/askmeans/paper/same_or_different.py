@@ -29,8 +29,6 @@ from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering, warn
 
-__all__ = ["same_or_different"]
-
 Floats = NDArray[np.float64]
 Entry = tuple[int, int]  # an item and a cluster
 _CHECKS = 3  # items of each cluster that are compared with it although no other cluster is left

@@ -10,8 +10,6 @@ from askmeans._util.checks import as_matrix, check_number, default_float_errors
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import as_memberships, check_fuzzifier, check_rows
 
-__all__ = ["CenterEstimate", "center_radii", "estimate_center"]
-
 Floats = NDArray[np.float64]
 
 

@@ -12,8 +12,6 @@ from askmeans.fuzzy.items import Ranking
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
 
-__all__ = ["ATTEMPTS", "n_thresholds", "search_cuts"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

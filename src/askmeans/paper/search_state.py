@@ -15,8 +15,6 @@ from askmeans.paper.sampling import CenterEstimate, estimate_center
 from askmeans.paper.search import search_cuts
 from askmeans.results import Clustering, Diagnostics, Predictor, warn
 
-__all__ = ["REDRAWS", "SearchState"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

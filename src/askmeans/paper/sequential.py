@@ -10,8 +10,6 @@ from askmeans.paper.sampling import CenterEstimate
 from askmeans.paper.search import n_thresholds, search_cuts
 from askmeans.paper.search_state import SearchState
 
-__all__ = ["sequential"]
-
 Rows = NDArray[np.intp]
 
 

@@ -11,8 +11,6 @@ from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Asking
 from askmeans.queries import PairQueries, TripletQueries
 
-__all__ = ["Similarities", "square_by_square"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

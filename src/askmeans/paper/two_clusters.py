@@ -18,8 +18,6 @@ from askmeans.paper.search import ATTEMPTS
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.sequential import draw_from, largest
 
-__all__ = ["GeometricBins", "geometric_bins", "two_clusters"]
-
 Rows = NDArray[np.intp]
 
 

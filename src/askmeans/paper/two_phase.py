@@ -4,8 +4,6 @@ from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Plan
 from askmeans.paper.search_state import SearchState
 
-__all__ = ["two_phase"]
-
 
 def two_phase(state: SearchState, *, sample_size: int, precision: float) -> Plan:
     """Algorithm 1, with Algorithms 2, 3 and 8 inside; m is `sample_size`, eta `precision`."""

@@ -21,9 +21,6 @@ from askmeans.policy.calibration import calibrating_power, sharpened
 from askmeans.policy.models.training import Training
 from askmeans.policy.stacking import Stack, with_rows
 
-__all__ = ["Advice", "Adviser", "Advisers", "Use", "audit_order", "consult",
-           "weigh_before_answers"]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

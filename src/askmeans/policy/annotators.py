@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from askmeans.policy.scales import FEWEST, IDENTITY, AnswerScale, fit_scale
 
-__all__ = ["Annotator", "Opinions", "calibrated", "combined", "described", "drift_notes"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 

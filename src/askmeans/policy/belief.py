@@ -21,8 +21,6 @@ from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
-__all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

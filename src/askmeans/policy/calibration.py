@@ -19,14 +19,6 @@ from scipy.optimize import minimize_scalar
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = [
-    "Proximity",
-    "calibrating_power",
-    "error_by_uncertainty",
-    "power_of_strongest",
-    "sharpened",
-]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 

@@ -32,8 +32,6 @@ from askmeans.policy.models.training import (
 )
 from askmeans.policy.pool import Pool, WithExamples
 
-__all__ = ["Ensemble", "one_thread"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -12,8 +12,6 @@ from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined
 from askmeans.policy.scales import IDENTITY
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-__all__ = ["ANSWERS_A_WHOLE_ROW", "NOTHING", "WHOLE_ROWS", "Evidence", "evidence_of"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

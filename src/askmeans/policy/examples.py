@@ -11,8 +11,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Examples", "example_weights"]
-
 Floats = NDArray[np.float64]
 
 _TRUSTED = 0.9  # how probably the examples of a group are right, before there are answers

@@ -17,8 +17,6 @@ from askmeans.queries import ME, Answer, Answers, GroupQueries, Question
 from askmeans.queries.values import Row
 from askmeans.results import Clustering
 
-__all__ = ["GrowingPolicy", "filled", "renumbered", "to_ask_again", "without_replaced"]
-
 _WHOLE = 1.0 - 1e-6  # shares that sum to one
 _UNASSIGNED = 0.5  # a row with less is in none of the groups, as in `askmeans.policy.evidence`
 

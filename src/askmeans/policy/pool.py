@@ -16,8 +16,6 @@ from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
 
-__all__ = ["Pool", "Standard", "Strata", "WithExamples", "quadratic", "quick_distances"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

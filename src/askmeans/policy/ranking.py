@@ -19,8 +19,6 @@ from askmeans.policy.advisers import audit_order
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.queries import Question
 
-__all__ = ["REST", "Ask", "Ranking", "Settings", "different"]
-
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -18,8 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, ndtri
 
-__all__ = ["IDENTITY", "AnswerScale", "fit_scale"]
-
 Floats = NDArray[np.float64]
 
 # Where no other source is named: by the bars of benchmarks/people.py.

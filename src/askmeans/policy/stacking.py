@@ -20,8 +20,6 @@ from askmeans.policy.calibration import (
 )
 from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training
 
-__all__ = ["Stack", "stack_by_examples", "stack_models", "with_rows"]
-
 Floats = NDArray[np.float64]
 # Prior model weights, where answers are soft, and where they are hard or few: chosen on label
 # distributions, our own targets and real labels, by leaving out one model after the other.

@@ -27,12 +27,10 @@ from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
-from askmeans.policy.ranking import Ask, Ranking, Settings, different
+from askmeans.policy.ranking import Ranking, Settings, different
 from askmeans.queries import ME, Answers, MembershipQueries, Question
 from askmeans.queries.questions import KINDS
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
-
-__all__ = ["Ask", "AskedQuestions", "Settings", "StratifiedPolicy", "digest"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

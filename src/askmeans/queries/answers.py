@@ -19,8 +19,6 @@ from askmeans.queries.questions import (
     ordered,
 )
 
-__all__ = ["Answer", "AnswerBatch", "Answers", "Ledger"]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

@@ -11,24 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import QueryError
 
-__all__ = [
-    "KINDS",
-    "ME",
-    "MODEL",
-    "GroupQueries",
-    "MembershipQueries",
-    "PairQueries",
-    "Queries",
-    "Question",
-    "RelativeQueries",
-    "TripletQueries",
-    "batches_of",
-    "expected_answers",
-    "is_model",
-    "more_like",
-    "ordered",
-]
-
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Array = TypeVar("Array", bound=NDArray[Any])

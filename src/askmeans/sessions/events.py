@@ -21,13 +21,6 @@ from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
 from askmeans.sessions.store.records import check, is_number, is_whole
 
-__all__ = ["CHANGES", "GROUP_CHANGES", "KINDS", "KNOWN", "AddGroup", "AddRows", "Adjudicate",
-           "Advice", "Answer", "Describe", "Event", "Gold", "Imported", "Invite", "Merge", "Pause",
-           "Pin", "Pseudonym", "RemoveGroup", "Rename", "Repeat", "Reply", "Resume", "Revoke",
-           "SetBudget", "SetOption", "Skip", "Undo", "UndoGroupChange", "Unsure", "Value",
-           "WantOpinions", "as_dict", "current_client", "from_client", "from_row",
-           "to_row"]  # fmt: skip
-
 Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
 _LONGEST_CLIENT = 200  # characters
 _client: ContextVar[str | None] = ContextVar("askmeans_client", default=None)

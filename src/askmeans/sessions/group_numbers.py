@@ -25,18 +25,6 @@ from askmeans.queries import Answer, Question
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
 from askmeans.sessions.events import Adjudicate, Reply, Value
 
-__all__ = [
-    "NO_SUCH_GROUP",
-    "RESERVED",
-    "GroupNumbers",
-    "as_advice",
-    "as_evidence",
-    "as_number",
-    "as_shares",
-    "taken_name",
-    "unique_names",
-]
-
 RESERVED = "id"  # a column of every table of memberships, so no group's name
 NO_SUCH_GROUP = (
     "This group is not there any more: it was merged, removed or taken back, so nothing was "

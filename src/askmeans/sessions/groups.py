@@ -38,8 +38,6 @@ from askmeans.spec import SIMILARITIES
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["Groups", "as_line"]
-
 _LINE = 200  # characters of a description
 _FIXED = (
     "The groups of this session are fixed: they cannot be added, merged, removed or split, only "

@@ -52,9 +52,6 @@ from askmeans.sessions.events import (
     WantOpinions,
 )
 
-__all__ = ["DISAGREEING", "GOLD", "IMPORTED", "ITSELF", "MOVES", "Standing", "State", "as_key",
-           "check_annotator", "key_of_batch", "key_of_group", "key_of_split"]  # fmt: skip
-
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
 IMPORTED = "held"  # the annotator of imported answers

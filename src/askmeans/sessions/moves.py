@@ -46,8 +46,6 @@ from askmeans.sessions.store.records import Lease
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["Moves", "not_to_take_back"]
-
 
 class Moves:
     """Appends events to the log of one session."""

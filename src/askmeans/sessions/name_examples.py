@@ -10,8 +10,6 @@ from askmeans.sessions.group_numbers import GroupNumbers
 from askmeans.tables.names import encode_names, sentences
 from askmeans.tables.recipe import Recipe
 
-__all__ = ["NameExamples"]
-
 
 class NameExamples:
     """What names and descriptions say of groups; each text is encoded once.

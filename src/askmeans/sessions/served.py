@@ -1,8 +1,8 @@
-"""Where the user of this machine served a session's page last, and the link that let them in.
+"""The address and token of the page of a session that this user served last.
 
 Rules of this file:
 - One private file for each session: the database has digests of tokens only.
-- The file is a convenience: where it cannot be read or written, no error is raised.
+- The file is a convenience: if it cannot be read or written, no error is raised.
 """
 
 import contextlib
@@ -15,19 +15,17 @@ from pathlib import Path
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import shown
 
-__all__ = ["Served", "recall", "remember"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """Where a page was served, and the token of the user who started it."""
+    """The address of a page, and the token of the user who started it."""
 
     address: str
     token: str | None
 
 
 def recall(session: Session) -> Served | None:
-    """What was kept when the session's page was served last; None for nothing."""
+    """Load the record of a session; None without one."""
     try:
         kept = json.loads(_file(session).read_text(encoding="utf-8"))
         return Served(address=str(kept["address"]), token=kept["token"] and str(kept["token"]))
@@ -36,7 +34,7 @@ def recall(session: Session) -> Served | None:
 
 
 def remember(session: Session, served: Served) -> None:
-    """Keep where the session's page is served now."""
+    """Store the record of a session."""
     with contextlib.suppress(OSError, RuntimeError):  # no home, or one that is read only
         file = _file(session)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -49,7 +47,7 @@ def remember(session: Session, served: Served) -> None:
 
 
 def _file(session: Session) -> Path:
-    """Where it is kept: with the user's own state, called after the session and its database."""
+    """The file of a session, in the user's state folder."""
     state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
     digest = hashlib.sha256(f"{shown(session.url)}\n{session.name}".encode()).hexdigest()[:16]
     return state / "askmeans" / f"{digest}.json"

@@ -15,8 +15,6 @@ from askmeans.fuzzy.engines.disk import row_groups
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ParquetTable", "is_parquet"]
-
 Rows = NDArray[np.intp]
 Part = Callable[["pd.DataFrame", int], "pd.DataFrame"]
 

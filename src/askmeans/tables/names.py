@@ -10,8 +10,6 @@ from askmeans.tables.recipe import Recipe
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Embed, Vectors, embed_column, embedding_of
 
-__all__ = ["encode_names", "sentences"]
-
 Floats = NDArray[np.float64]
 
 # Names that say nothing: "Group A", "cluster 3", "B", "12".

@@ -21,9 +21,6 @@ from askmeans.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Embed", "Vectors", "column_values", "embed_column", "embedding_of", "embeddings",
-           "vectors_beside"]  # fmt: skip
-
 Single = NDArray[np.float32]
 Embed = Callable[[list[Any]], Any]
 

@@ -10,8 +10,6 @@ from askmeans.exceptions import QueryError
 from askmeans.sessions import Question, Reply, Session, Status
 from askmeans.web.cards import Card, Cards, describe, describe_fully
 
-__all__ = ["Assignments", "QuestionView"]
-
 # Seconds that an open page holds its question without a word. Pages say every 25 that they are open
 # (page.js), hidden ones at least every 60, as browsers have it.
 _LEASE = 90.0

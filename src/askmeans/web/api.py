@@ -18,8 +18,6 @@ from askmeans.web.context import AppContext
 from askmeans.web.files import result_json, stream
 from askmeans.web.guard import check_token
 
-__all__ = ["ResultOut", "make_api"]
-
 Work = Callable[..., Any]
 
 RESULT_TIMEOUT = 30.0  # seconds to wait for the newest result

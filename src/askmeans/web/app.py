@@ -32,8 +32,6 @@ from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
 from askmeans.web.signin import SignIn, refuse_ended
 
-__all__ = ["create_app"]
-
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
 _RETRY_SECONDS = 2.0  # to wait for a lost database before people read that we try again

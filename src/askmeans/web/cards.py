@@ -9,10 +9,6 @@ from typing import Any
 from askmeans.sessions import Group, Item, Question, Session
 from askmeans.web.drawing import colors_of
 
-__all__ = ["Card", "Cards", "Cell", "Entry", "GroupTile", "ItemView", "Point",
-           "describe", "describe_fully", "is_number", "points_of", "sample",
-           "slider_step"]  # fmt: skip
-
 Value = float | tuple[float, ...]
 
 _SAMPLE = 2000  # items from which columns are read

@@ -36,8 +36,6 @@ from askmeans.web.items import ItemTable
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 
-__all__ = ["STATIC", "STYLES", "AppContext", "is_api", "redirect", "scale_of", "templates"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 

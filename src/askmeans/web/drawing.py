@@ -15,8 +15,6 @@ from askmeans.results import rounded
 from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook
 
-__all__ = ["Plane", "colors_of", "error_curve", "palette", "scatter", "strips"]
-
 Floats = NDArray[np.floating]
 
 _MOST_POINTS = 1500

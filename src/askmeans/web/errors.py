@@ -27,8 +27,6 @@ from askmeans.exceptions import (
 from askmeans.sessions import Session
 from askmeans.sessions.store import is_postgresql
 
-__all__ = ["explain", "message_for_program", "status_of"]
-
 _log = logging.getLogger("askmeans.web")
 _FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
 _LOST = (

@@ -26,8 +26,6 @@ from askmeans.sessions.tables import (
 from askmeans.tables.pictures import thumbnail
 from askmeans.web.result_views import ResultView
 
-__all__ = ["EXPORTS", "ResponseCache", "Thumbnails", "export", "picture", "result_json", "stream"]
-
 EXPORTS = {
     "memberships.csv": "Memberships",
     "centers.csv": "Centres",

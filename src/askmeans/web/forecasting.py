@@ -8,8 +8,6 @@ import numpy as np
 
 from askmeans.results import ErrorEstimate, expected_wrong_text, rounded
 
-__all__ = ["Outlook", "outlook_of"]
-
 _MORE = 20  # cards to forecast for
 _LAST = 5  # estimates that the slope is fitted to
 _FEWEST = 3

@@ -8,8 +8,6 @@ from fastapi import Depends, HTTPException, Request
 from askmeans.exceptions import ParameterError
 from askmeans.web.guard import check_token
 
-__all__ = ["INCOMPLETE", "Form", "SentForm", "annotator_of", "is_script"]
-
 _MOST_FIELDS = 250  # of a form: a share for each group among them
 _LONGEST_NAME = 80
 INCOMPLETE = "This form came incomplete, so nothing was changed. Reload the page, and try again."

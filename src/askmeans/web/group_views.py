@@ -18,10 +18,6 @@ from askmeans.sessions.group_numbers import RESERVED
 from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
 
-__all__ = ["Explanation", "GroupView", "Outside", "Profile", "Profiles", "Reason", "Review",
-           "Trait", "answered_rows", "explain_item", "group_views", "outside_of",
-           "reviews"]  # fmt: skip
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

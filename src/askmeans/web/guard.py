@@ -29,9 +29,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, rate_limit_key
 
-__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
-           "is_loopback", "set_cookie"]  # fmt: skip
-
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
 _TOO_LARGE = f"This is too long to be sent at once: at most {MOST_BYTES:,} bytes. Shorten it."

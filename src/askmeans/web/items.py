@@ -20,8 +20,6 @@ from askmeans.sessions import Item, Session
 from askmeans.web.drawing import colors_of
 from askmeans.web.result_views import ResultView
 
-__all__ = ["NOBODY", "NONE", "PER_PAGE", "UNKNOWN", "ItemFilter", "ItemRow", "ItemTable"]
-
 PER_PAGE = 50
 NONE, UNKNOWN = -1, -2  # the group of an item that is in none, or of which nothing is known yet
 NOBODY = "-"  # who decided an item that nobody was asked about

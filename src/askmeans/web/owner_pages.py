@@ -13,8 +13,6 @@ from askmeans.sessions.settings import OPTIONS
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
 
-__all__ = ["add_owner"]
-
 # Where a form may lead back to: pages of ours.
 _PLACES = re.compile(r"/|/(groups|results|review|invites|items(/\d+|\?[\w=&%+.,-]*)?)", re.ASCII)
 _EXAMPLES = 6  # of a group

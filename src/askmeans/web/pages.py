@@ -16,8 +16,6 @@ from askmeans.web.owner_pages import add_owner
 from askmeans.web.result_pages import add_results
 from askmeans.web.signin import add_signin
 
-__all__ = ["make_router", "worked_example"]
-
 _HISTORY = 200  # answers on one page
 _SAMPLE = 500  # items among which the worked example is chosen
 _TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."

@@ -35,9 +35,6 @@ from askmeans.web.group_views import (
     reviews,
 )
 
-__all__ = ["Contradiction", "Contributor", "Dispute", "ResultView", "ResultViews",
-           "contradictions_of", "disputes_of", "people_of"]  # fmt: skip
-
 _GLANCE_SECONDS = 10.0  # after which people who answer get a newer estimate
 _USE_THE_LAST = (TimeoutError, AskmeansError)  # and the page looks again
 _GLANCE_REST = 20.0  # times as long as the last took, so that answers are not slowed down

@@ -29,8 +29,6 @@ from askmeans.web.guard import LOOPBACK
 from askmeans.web.limits import HEADER_SECONDS, MOST_HEADER_BYTES, BoundedProtocol
 from askmeans.web.logs import log_as_json
 
-__all__ = ["Access", "serve"]
-
 PORT = 8420
 _WEEK = 7 * 24 * 3600.0
 # Seconds for which a thread that computes may hold the interpreter. An answer gives it up a hundred

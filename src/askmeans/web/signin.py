@@ -27,8 +27,6 @@ from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import rate_limit_key
 
-__all__ = ["SignIn", "add_signin", "refuse_ended", "signin_cookie_name"]
-
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
 ANNOTATOR_PATHS = frozenset({
     "/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",

@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.passes import pick, progress_callback, read_only
 
-__all__ = ["DaskEngine", "DaskTable", "as_dask_array", "connected", "open_with_dask"]
-
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 Part = TypeVar("Part")

@@ -12,9 +12,6 @@ from askmeans.policy.models.linear import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["ClosedForm", "fcm", "fcm_learned_scale", "fcm_scaled", "name_clusters",
-           "seeded_centers", "seeded_fcm"]  # fmt: skip
-
 Floats = NDArray[np.float64]
 # Steps are as few as serve: what is compared is as far from its optimum in every fold.
 _SEARCH_STEPS, _ALL_STEPS = 10, 20  # of Lloyd's iterations: for each fuzzifier, and with all items

@@ -19,8 +19,6 @@ from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["MOST", "Graph", "best_process", "gp_graph", "gp_rbf", "prior_mean", "ridge"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 _LARGE = 500  # rows from which a factorisation takes more than some hundredths of a second

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool
 
-__all__ = ["median_row"]
-
 Floats = NDArray[np.float64]
 
 

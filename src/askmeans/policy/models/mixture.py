@@ -9,8 +9,6 @@ from askmeans.policy.models.linear import learn_lda, softmax
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quadratic
 
-__all__ = ["maximise", "mixture"]
-
 Floats = NDArray[np.float64]
 _ENOUGH = 500  # items that folds are compared by
 _ITERATIONS = 10

@@ -11,16 +11,6 @@ from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.pool import Pool
 
-__all__ = [
-    "ALL_OR_NOTHING",
-    "FOLDS",
-    "Fitted",
-    "Training",
-    "WithEmpty",
-    "cross_validated",
-    "with_empty",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
@@ -168,7 +158,8 @@ def with_empty(U: Floats, clusters: Rows, n_clusters: int) -> Floats:
 class InCommonScale(Protocol):
     """A model of items as they are, and of items in the common scale."""
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats: ...
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
 
     def of(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""

@@ -13,20 +13,6 @@ from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.similarity.comparisons import Comparisons
 from askmeans.policy.similarity.crowd import Crowd
 
-__all__ = [
-    "Compared",
-    "described",
-    "founders_by_sides",
-    "founders_of",
-    "groups_outside",
-    "in_order",
-    "n_wrong",
-    "of_one_kind",
-    "outsiders_of",
-    "parts_of",
-    "rows_beside",
-]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Bools = NDArray[np.bool_]

@@ -21,8 +21,6 @@ from askmeans.policy.similarity.anchors import Compared, groups_outside, n_wrong
 from askmeans.policy.similarity.crowd import Propagation
 from askmeans.policy.similarity.exact import Core
 
-__all__ = ["MISFIT", "SimilarBelief", "floored", "without_slips"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

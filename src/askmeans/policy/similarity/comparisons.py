@@ -18,8 +18,6 @@ from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 from askmeans.queries.values import rounding_noise
 
-__all__ = ["Comparisons", "Expected", "comparisons_of", "fit_rows"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Bools = NDArray[np.bool_]

@@ -19,8 +19,6 @@ from scipy.special import logit
 from askmeans.policy.models.linear import softmax
 from askmeans.policy.similarity.comparisons import Comparisons
 
-__all__ = ["Crowd", "Propagation", "crowd_of"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

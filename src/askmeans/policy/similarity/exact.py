@@ -19,8 +19,6 @@ from askmeans.paper.pool import SMALLEST, Pool, fewest_items, pool_sizes
 from askmeans.paper.similarities import Similarities
 from askmeans.queries import Answers, Question
 
-__all__ = ["Core", "core_of", "numbers"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

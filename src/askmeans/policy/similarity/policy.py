@@ -49,8 +49,6 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers
 from askmeans.results import Clustering, warn
 
-__all__ = ["SimilarityPolicy"]
-
 Floats = NDArray[np.float64]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.

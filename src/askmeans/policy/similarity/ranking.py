@@ -15,8 +15,6 @@ from askmeans.policy.similarity.belief import MISFIT, SimilarBelief
 from askmeans.policy.similarity.exact import Core
 from askmeans.queries import Question
 
-__all__ = ["SimilarRanking"]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
