@@ -66,7 +66,7 @@ def test_every_change_of_groups_changes_the_evidence_at_once(talk, again):
     session.groups.rename(0, NAMES[0])
     for number, line in enumerate(DESCRIPTIONS):
         session.groups.describe(number, line)
-    assert right(session) > accuracy + 0.1
+    assert right(session) > accuracy + 0.05
     assert_array_equal(again(session).result().memberships, session.result().memberships)
     for number in range(4):
         session.groups.describe(number, "")

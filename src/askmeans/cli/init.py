@@ -10,6 +10,8 @@ from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
 from askmeans.cli.tables import DataFile, read_candidates, read_with
 from askmeans.sessions import Session, create
+from askmeans.sessions.config import FEWEST
+from askmeans.sessions.group_numbers import unique_names
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
 from askmeans.tables.columns import Column
@@ -30,6 +32,8 @@ def run(options: InitOptions) -> None:
             replace(options.table, id=id_column), without_advice(table, questions.advice),
             comma_list(options.table.show),
         )  # fmt: skip
+    groups = names or unique_names({}, FEWEST if n_clusters == "auto" else int(n_clusters))
+    advice = advice_of(table, items.rows, questions.advice, groups, questions.ask or "group")
     if not options.session.as_json:
         say(f"database: {shown(options.session.database)}")
         say(str(items.recipe))
@@ -50,10 +54,7 @@ def run(options: InitOptions) -> None:
             name=options.session.name or "main",
         )
     with session:
-        named = session.groups.names
-        add_advice(
-            session, advice_of(table, items.rows, questions.advice, named, session.config.ask)
-        )
+        add_advice(session, advice)
         _report(options, session, len(items.ids), items.recipe.columns)
 
 

@@ -28,6 +28,9 @@ ENOUGH = 5  # items per cluster, from which one without any is taken to be empty
 _TRUST = 0.3  # the part of a row with answers from which models learn from it
 _PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete
 _OBSERVED = 0.5  # the memberships to a cluster, over all answers, from which it is met
+_BELIEVED = (
+    0.5  # mean weight of examples from which on the models that learnt from them alone count
+)
 _FAR = 3.5  # robust deviations from which a noisy answer is not believed
 _SEVERAL = 3  # items in no cluster, from which one may be missing; fewer may be slips
 _JEFFREYS = 0.5  # mistakes added to those observed: none among n does not mean that there is none
@@ -103,6 +106,7 @@ class Belief:
         self.unsupervised: Floats = unnamed[:, self._names]
         self.probabilities: Floats = self.unsupervised
         self.stack: Stack | None = None
+        self._by_examples: Stack | None = None
         self.advisers = Advisers()
         with one_thread():
             if ensemble.examples is not None and self.k > 1:
@@ -145,6 +149,7 @@ class Belief:
         answers.
         """
         stack, covered = stack_by_examples(ensemble.by_examples), examples.covered
+        self._by_examples = stack
         if covered.all():
             self.stack, self.probabilities = stack, stack.pool
         weights = example_weights(stack.pool[self.places], self.evidence.values, covered)
@@ -185,8 +190,11 @@ class Belief:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
         weights = self.example_weights
         mass = 0.0 if ensemble.examples is None else weights * ensemble.examples.mass
+        fitted = ensemble.learn(training, weights)
+        if self._by_examples is not None and weights.mean() > _BELIEVED:
+            fitted.append(self._by_examples.as_model(training))
         return stack_models(
-            ensemble.learn(training, weights), training, proximity,
+            fitted, training, proximity,
             some_unmet=ensemble.clusters is None, examples=mass,
         )  # fmt: skip
 

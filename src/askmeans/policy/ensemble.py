@@ -164,7 +164,7 @@ class Ensemble:
             ]  # fmt: skip
         if count >= _SOME:
             fitted += [logistic(pool, training), mixture(pool, training)]
-        if count >= MANY:
+        if training.n_answers >= MANY:  # one for each fold
             fitted.append(forest(pool, training))
             if not training.is_hard:
                 fitted += [

@@ -28,7 +28,7 @@ from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Stratified
 
 _OWNER = "sessions.create"
-_FIRST = 2  # groups that "auto" starts from
+FEWEST = 2  # groups that "auto" starts from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ class Config:
         """The parameters, or an error that names the one that breaks its rule."""
         grows = n_clusters == "auto"
         if grows:
-            n_clusters = _FIRST if cluster_names is None else len(list(cluster_names))
+            n_clusters = FEWEST if cluster_names is None else len(list(cluster_names))
         _check_strategy(strategy)
         spec = PlanSpec.checked(
             _OWNER, n_clusters=n_clusters, seed=as_seed(random_state, _OWNER),

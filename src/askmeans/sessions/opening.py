@@ -154,9 +154,9 @@ def create(
         shown["folder"] = str(Path(shown["folder"]).absolute())
     matrix, part = make_part(X, 0, feature_names=features, **shown)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    policy, _ = collect_warnings(
-        lambda: config.make_policy(matrix)
-    )  # refuses what it cannot do, before
+    # The policy refuses what it cannot do before anything is written. The caller may change X later.
+    own = matrix if part.path is not None else matrix.copy()
+    policy, notes = collect_warnings(lambda: config.make_policy(own))
     typical = None
     if config.cluster_names is None and config.ask not in SIMILARITIES:
         start = collect_warnings(policy.clustering)[0]
@@ -173,6 +173,8 @@ def create(
             name, config.to_json(), part, chunks_at_rest(matrix, part), made_by=MADE_BY
         )
         session = Session(store, record)
+        if part.path is None and not session.rows.blank:
+            session.runtime.start_with(policy, notes)  # what it has fitted already
         for group, line in enumerate(lines):
             session.groups.describe(group, line)
         return session

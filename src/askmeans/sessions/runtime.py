@@ -303,6 +303,12 @@ class Runtime:
         """The policy, as `catch_up` left it."""
         return self._policy or self.catch_up()
 
+    def start_with(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
+        """Take the policy that the session was created with, of the same items."""
+        self._policy = policy
+        self._made_with = self._policy_config(), len(self.rows)
+        self._notes = [(0, note) for note in notes]
+
     def catch_up(self) -> StratifiedPolicy:
         """Fold new events and teach the policy."""
         moment = self._moment.get()
