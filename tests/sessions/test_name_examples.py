@@ -127,3 +127,14 @@ def test_names_beside_numbers_and_dates(make):
     session = make(X=items, cluster_names=NAMES, n_clusters=4, ask="group")
     assert session.result().basis == "names"
     assert right(session) > 0.35
+
+
+def test_names_of_sub_groups_are_examples_at_each_level(talk):
+    session = talk(["parcel and courier", "money"], n_clusters=2)
+    session.groups.refine("money", ["invoice and card", "refund and exchange"])
+    result = session.result()
+    assert result.basis == "names"
+    strongest = np.array(result.group_names)[result.memberships.argmax(axis=1)]
+    returns, payment = strongest[TOPICS == "returns"], strongest[TOPICS == "payment"]
+    assert np.mean(returns == "refund and exchange") > 0.5
+    assert np.mean(payment == "invoice and card") > 0.5

@@ -48,6 +48,7 @@ def moves(session, tools, client):
         "/undo": {"question": row, "key": "b"},
         "/stop": {},
         "/renew": {},
+        "/history/change": {"question": row, "key": "g", "value": "group-1"},
         "/leave": {"key": "c"},
         "/items/move": {"key": "f", "row-3": "on", "value": "group-0"},
         "/rename": {"cluster": 0, "name": "small ones", "about": "They fit into a hand."},
@@ -59,7 +60,6 @@ def moves(session, tools, client):
         "/take-back": {"event": change},
         "/pin": {"group": 0, "row": 1},
         "/review": {"row": 2, "value": "group-0"},
-        "/items/move": {"row-2": "on", "value": "group-0", "key": "m"},
         "/adjudicate": {"question": row, "value": "group-0"},
         "/options": {"purpose": "To sort."},
         "/pause": {},
@@ -76,7 +76,7 @@ def moves(session, tools, client):
     return own, forms, programs
 
 
-QUIET = {"/practice", "/signin", "/signout"}  # write nothing
+QUIET = {"/practice", "/signin", "/signout", "/name"}  # write nothing for somebody with a name
 
 
 def test_a_move_that_is_sent_while_its_invitation_is_revoked_is_refused_and_not_kept(client, tools):

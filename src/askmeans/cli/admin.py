@@ -49,7 +49,7 @@ def pause(
 
 @command
 def audit(options: SessionOptions) -> None:
-    """List all events of a session: time, person, client, and what was done."""
+    """List all events of a session: time, person, client and event."""
     from askmeans.sessions.events import as_dict
 
     with options.open() as session:

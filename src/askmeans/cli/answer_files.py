@@ -1,4 +1,4 @@
-"""Files of known answers: CSV as `export` writes it, or what another tool exported.
+"""Files of known answers: CSV in the format of `export`, or an export of another tool.
 
 One row per answer: kind, ids of the items, the cluster and its name, the number of clusters, the
 repeat and the value (empty for "cannot say"). The value of a group question has its shares by the
@@ -241,7 +241,7 @@ class _Reader:
         )
 
     def _check_name(self, row: dict[str, str], what: str, name: str, where: str) -> None:
-        """Refuse an answer about clusters that people had given other names."""
+        """Refuse an answer about clusters that had other names."""
         written = row.get("cluster_name", "")
         parts = _SHARE.sub("\n", written).strip("\n").split("\n")
         default = all(_DEFAULT_NAME.fullmatch(p) and p not in self.names for p in parts)

@@ -145,7 +145,7 @@ def status(
 
 
 def _status_lines(session: "Session", report: "Status", database: str) -> "Iterator[str]":
-    """Where a session stands, in lines."""
+    """Format the status of a session."""
     from askmeans.cli.questions import kind_text
     from askmeans.sessions import SessionState, conflicts
 

@@ -1,4 +1,4 @@
-"""Example data that anybody can judge: messages to a shop, painted scenes, drawn faces."""
+"""Example data that need no expert: messages to a shop, painted scenes, drawn faces."""
 
 import csv
 import io

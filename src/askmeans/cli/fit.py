@@ -154,7 +154,7 @@ def _cluster_names(
 
 
 def _name_in_warnings(names: list[str]) -> None:
-    """Let warnings call the clusters what the results call them."""
+    """Use the names of the clusters in warnings."""
     show = warnings.showwarning
 
     def with_cluster_names(message: Warning | str, *place: Any, **more: Any) -> None:

@@ -8,7 +8,7 @@ from askmeans.cli.advice import add_advice, advice_of, label_names, without_advi
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
-from askmeans.cli.tables import DataFile, read_candidates, read_with
+from askmeans.cli.tables import DataFile, read_rows, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import FEWEST
 from askmeans.sessions.group_numbers import unique_names
@@ -25,7 +25,7 @@ def run(options: InitOptions) -> None:
     n_clusters, annotations, target = options.n_clusters, options.n_annotations, options.target
     file = DataFile(data=options.data, engine=options.engine, scheduler=options.scheduler)
     with stage("reading", 2, INIT_STAGES):
-        table, id_column = read_candidates(file, options.table.id, questions.seed)
+        table, id_column = read_rows(file, options.table.id, questions.seed)
     names = comma_list(questions.names) or label_names(table, questions.advice, n_clusters)
     with stage(f"encoding {len(table.frame):,} rows", 3, INIT_STAGES):
         items = read_with(

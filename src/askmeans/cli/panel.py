@@ -1,4 +1,4 @@
-"""`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
+"""`askmeans panel`: a language model as an adviser, its reliability, and names for groups."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _AT_A_TIME = 8  # batches of as many requests as are made at a time, then the se
 
 
 def run(options: PanelOptions) -> bool:
-    """Do what the options ask for; False where it was stopped."""
+    """Run the command; return False if it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
             if not 0.0 <= options.share <= 1.0:
@@ -96,7 +96,7 @@ def _extra(text: str | None) -> dict[str, Any] | None:
 
 
 def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:
-    """The model as an annotator of this session."""
+    """The model as an oracle for this session."""
     prompts = _prompts(session, session.groups)
     if not prompts.guidelines and not any(prompts.exemplars):
         complain("there are no guidelines and no pinned examples: the model knows names only")
@@ -110,7 +110,7 @@ def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> Mod
 
 
 def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
-    """The instructions of the model: those that people read now."""
+    """The instructions of the model, which are those of people."""
     texts = session.settings.options
     guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
     names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
@@ -119,7 +119,7 @@ def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
 
 
 def _beside(database: str) -> Path:
-    """Where raw answers are kept by default."""
+    """The default file of raw replies."""
     if is_postgresql(database):
         return Path("askmeans.replies.db")
     file = file_of(database)
@@ -141,7 +141,7 @@ def _prices(text: str | None) -> tuple[float, float] | None:
 
 
 def _shown(session: Session, row: int) -> dict[str, Any]:
-    """An item as people see it, with its picture."""
+    """The displayed values of an item, with its picture."""
     shown = shown_item(session.item(row))
     file = session.rows.image_file(row)
     if file is not None and file.suffix.lower() in PICTURES:
@@ -150,18 +150,18 @@ def _shown(session: Session, row: int) -> dict[str, Any]:
 
 
 def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
-    """The items to ask the model about: random ones first, without those it answered."""
+    """The items to ask the model about, in random order, without those it answered."""
     order = session.advisers.audit_order()
     known = {} if options.again else session.advisers.answers().get(model, {})
     return [row for row in order[: options.items] if row not in known]
 
 
 def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
-    """Let the model answer; whether it was stopped before the end."""
+    """Let the model answer; return whether it was stopped before the end."""
     with answers_bar(len(rows)) as advance:
         for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
             stopped, cause = False, None
-            groups = list(session.groups)  # people may add, merge, name and pin while it goes on
+            groups = list(session.groups)  # people may change groups meanwhile
             oracle.prompts = _prompts(session, groups)
             queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
             try:
@@ -216,7 +216,7 @@ def _value(groups: Sequence[Group], shares: list[float]) -> dict[int, float] | N
 
 
 def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswers:
-    """Answers without those about a group that was taken back: they are asked for again."""
+    """Leave out answers about a group that was removed: they are requested again."""
     present = {group.number for group in session.groups}
     others = {j for row in answers.values() for j in row or ()} - present
     gone = {j for j in others if session.groups.find(j) is None}  # not merged with another
@@ -224,7 +224,7 @@ def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswe
 
 
 def _propose(options: PanelOptions, session: Session, client: ModelClient) -> None:
-    """Print names that the groups might have; no group is renamed."""
+    """Print proposed names of groups, without renaming."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
     cache = ReplyCache(options.cache or _beside(options.session.database))
@@ -254,7 +254,7 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
 
 
 def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
-    """Print the costs of this run and of all, if any, and how much depends on whom."""
+    """Print the costs of this run and of all runs, and the reliability of advisers."""
     report, lines = session.advisers.report(), []
     for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > costs[0].calls:
@@ -278,7 +278,7 @@ def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCo
 
 
 def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
-    """What a model's answers are worth, in words."""
+    """Format the reliability of a model."""
     agreed = "not compared with people yet"
     if score.agreement is not None:
         agreed = f"agrees with people in {score.agreement:.0%} of {score.together} items"
@@ -298,7 +298,7 @@ def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
 
 
 def _cost_text(cost: ModelCost) -> str:
-    """A cost in words."""
+    """Format a cost."""
     money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
     failed = "" if not cost.failed else f" ({cost.failed} more failed)"
     estimated = "" if not cost.estimated else f", {cost.estimated} of them estimated"

@@ -13,13 +13,13 @@ from askmeans._util.progress import work_bar
 from askmeans.cli.data import PredictOptions
 from askmeans.cli.output import complain
 from askmeans.cli.tables import (
-    ROW,
     DataFile,
     check_format,
     check_unused,
     embed_option,
     write_frames,
 )
+from askmeans.estimators.candidate_tables import ROW
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.results import without_traces
@@ -165,7 +165,7 @@ def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
 
 
 def recipe_of(config: Config, shown: list[str]) -> Recipe:
-    """How a session's features were made; sessions of older versions had numbers only."""
+    """The recipe of a session's features; for one of numbers alone, their scaling."""
     if config.recipe is not None:
         return Recipe.from_json(config.recipe)
     if config.feature_names is None:

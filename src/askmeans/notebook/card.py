@@ -61,7 +61,7 @@ class CardDocument:
         return self._render("question.html", said=message, failed=status >= 400), status
 
     def _act(self, path: str, form: Form) -> str:
-        """Do what a form asks for; returns a sentence about it."""
+        """Handle a form; return a sentence about its effect."""
         if path not in ("/answer", "/undo", "/rename"):  # a look for something new
             return ""
         if form.text("session") != self._assignments.mark:
@@ -125,7 +125,7 @@ _RESULT = """{% from "macros.html" import swatch %}
 
 
 def _page_script() -> str:
-    """The page's script as one module: what it imports stands in a function of its own."""
+    """The page's script as one module: each import becomes a function."""
     results = (STATIC / "results.js").read_text().replace("export ", "")
     page = (STATIC / "page.js").read_text()
     return _IMPORT.sub(

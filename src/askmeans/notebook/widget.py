@@ -78,7 +78,7 @@ class AskWidget(anywidget.AnyWidget):
         self.on_msg(self._receive)
 
     def fit(self) -> ActiveFuzzyKMeans:
-        """Put the answers so far into the model, as its `fit` would have with an oracle.
+        """Set the model's fitted attributes from the answers so far, as `fit` does with an oracle.
 
         Returns
         -------

@@ -27,7 +27,6 @@ def n_thresholds(precision: float) -> int:
 
 def search_cuts(
     ranking: Ranking,
-    n_items: int,
     columns: Rows,
     clusters: Rows,
     known: KnownMemberships,
@@ -43,7 +42,7 @@ def search_cuts(
     """
     S = n_thresholds(precision)
     thresholds = np.linspace(precision, S * precision, S) - _SLACK
-    bounds = Bounds(n_items, len(clusters), S)
+    bounds = Bounds(ranking.n, len(clusters), S)
     if not known.faithful:
         for place, cluster in enumerate(clusters):
             values = known.values[:, cluster]

@@ -39,7 +39,7 @@ def two_clusters(state: SearchState, *, sample_size: int, bin_size: int, precisi
     complete = False
     try:
         yield from state.sample_rows(sample_size, every_cluster=False)  # lines 1-2
-        heaviest = largest({j: state.sampled(j) for j in (0, 1)})  # line 3
+        heaviest = largest({j: state.estimate_from_sample(j) for j in (0, 1)})  # line 3
         if heaviest is not None:
             t1, state.estimates[heaviest[0]] = heaviest  # line 4
             t2 = 1 - t1

@@ -10,7 +10,7 @@ def two_phase(state: SearchState, *, sample_size: int, precision: float) -> Plan
     complete = False
     try:
         yield from state.sample_rows(sample_size, every_cluster=True)  # lines 1-2
-        state.estimates = [state.sampled(j) for j in range(state.n_clusters)]  # line 3
+        state.estimates = [state.estimate_from_sample(j) for j in range(state.n_clusters)]  # line 3
         yield from state.search(precision)  # lines 4-5
         complete = True
     except StopAsking:

@@ -50,6 +50,7 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
+        self.weights: Floats | None = None  # how much each item counts for what to ask
         self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
         self._examples: Examples | None = None
@@ -204,6 +205,12 @@ class StratifiedPolicy:
                 self._errors[key] = _estimate_of(belief, len(answers))
                 self._grounds = grounds or self._grounds
         return self._errors[key]
+
+    @property
+    @default_float_errors()
+    def ranked(self) -> Belief:
+        """What questions are ranked by: all that follows from the answers at the last milestone."""
+        return self._current().belief
 
     def belief(self) -> Belief:
         """All that follows from all answers."""
@@ -394,7 +401,7 @@ class StratifiedPolicy:
 
     def _rank(self, belief: Belief) -> "Ranking":
         """The ranking of questions that follows from a belief."""
-        return Ranking(belief, self.settings)
+        return Ranking(belief, self.settings, self.weights)
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
         """Centres as the memberships have them."""

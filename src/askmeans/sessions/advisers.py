@@ -328,6 +328,7 @@ class Advisers:
             answers = dict(self._runtime.state.advice)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
         n, result = len(self._runtime.rows), self._results.result(self._assignment.state_for(None))
+        result = result.at_level(1)  # advice is weighed there
         if not answers:
             return AdviserReport(
                 items=n, people=result.n_queries, advisers={}, decided_by_advisers=0.0,

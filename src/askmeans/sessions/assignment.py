@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
 SPARE = 16  # further questions chosen, in case other annotators are faster
-MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
+MOST_HELD = 48  # questions of one annotator: three times as many as a page prepares
 # One of so many questions is gold, at a random place: a tenth of the work, usual in crowdsourcing.
 GOLD_EVERY = 10
 
@@ -78,17 +78,20 @@ class Assignment:
     def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
         """At most n questions for an annotator, in order; and spare ones.
 
-        The annotator's leased questions come first, then those leased before, then those of others
-        that want more opinions, then the policy's proposals, and last the questions that the
-        annotator skipped, the earliest first. Spare ones are further proposals.
+        The sub-group of the item that the annotator answered last comes first, then the leased
+        questions, then those leased before, then those of others that want more opinions, then the
+        policy's proposals, and last the questions that the annotator skipped, the earliest first.
+        Spare ones are further proposals.
         """
         runtime = self.runtime
+        further = runtime.follow_up(annotator)
         with self.lock:
             if runtime.state.paused:
                 return [], []
             now, listed = runtime.leases()
             leases = self._leases(annotator, listed, now)
-            first = [runtime.question(number) for number in self._begun(leases)]
+            first = [question for question in further if self._is_free(question, leases)]
+            first += [runtime.question(number) for number in self._begun(leases)]
             skipped = [runtime.question(number) for number in self._skipped(leases)]
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)

@@ -11,8 +11,11 @@ from askmeans.sessions.events import (
     AddGroup,
     Describe,
     Event,
+    Flatten,
     Merge,
+    MoveGroup,
     Pin,
+    Refine,
     RemoveGroup,
     Rename,
     Reply,
@@ -181,10 +184,12 @@ class History:
             case Describe(description=description):
                 return description if same else ""
             case Rename(name=name, group=group):
-                named = (each for each in earlier if isinstance(each, AddGroup | Rename))
-                names = [each.name for each in named if each.group == group]
                 if same:
                     return name
+                names = [each.name for each in earlier
+                         if isinstance(each, AddGroup) and each.group == group]  # fmt: skip
+                names += [each.names[group - each.first] for each in earlier
+                          if isinstance(each, Refine) and group in each.numbers]  # fmt: skip
                 return names[-1] if names else self._results.first_name(group)
 
     def describe(self, change: Event) -> str:
@@ -214,6 +219,14 @@ class History:
                 return f"added {name}"
             case Merge(group=group, into=into):
                 return f"merged {self._results.first_name(group)} into {names[into]}"
+            case Refine(group=group):
+                return f"refined {names[group]}: {', '.join(change.names)}"
+            case Flatten(group=group):
+                return f"flattened {names[group]}"
+            case MoveGroup(group=group, into=None):
+                return f"moved {names[group]} to the top"
+            case MoveGroup(group=group, into=int(parent)):
+                return f"moved {names[group]} into {names[parent]}"
             case RemoveGroup(group=group):
                 return f"removed {self._results.first_name(group)}"
             case Pin(group=group, row=row, on=on):

@@ -25,27 +25,34 @@ class NameExamples:
     def __init__(self, recipe: Recipe | None, names: Sequence[str] = ()) -> None:
         self._recipe, self._names = recipe, dict(enumerate(names))
         self._rows: dict[str, NDArray[np.float64] | None] = {}
-        self._last: tuple[list[tuple[str, int]], int, Examples | None] = [], 0, None
+        self._last: dict[int | None, tuple[list[tuple[str, int]], int, Examples | None]] = {}
 
     def of(
-        self, names: Mapping[int, str], descriptions: Mapping[int, str], groups: GroupNumbers
+        self,
+        names: Mapping[int, str],
+        descriptions: Mapping[int, str],
+        groups: GroupNumbers,
+        within: int | None = None,
     ) -> Examples | None:
-        """The examples of the groups of now; None where no text says anything.
+        """The examples of the present groups, or of the sub-groups of one; None without any.
 
-        What a merged group was called is an example of the group that it is part of.
+        The names of merged groups and of sub-groups are examples of the group that they are in.
         """
         if self._recipe is None:
             return None
         named, pairs = self._names | dict(names), []
+        columns = groups.children(within)
         for number in range(groups.n):
-            group = groups.column(number)
-            if group is not None:
+            path, removed = groups.place(number)
+            group = next((group for group in path if group in columns), None)
+            if group is not None and not removed:
                 texts = sentences(named.get(number, ""), descriptions.get(number, ""))
-                pairs += [(text, group) for text in texts]
-        n_groups = len(groups.living)
-        if self._last[:2] != (pairs, n_groups):
-            self._last = pairs, n_groups, self._made(pairs, n_groups)
-        return self._last[2]
+                pairs += [(text, columns.index(group)) for text in texts]
+        last = self._last.get(within)
+        if last is None or last[:2] != (pairs, len(columns)):
+            made = self._made(pairs, len(columns))
+            self._last[within] = last = pairs, len(columns), made
+        return last[2]
 
     def _made(self, pairs: list[tuple[str, int]], n_groups: int) -> Examples | None:
         """The examples of texts and their groups; those of a group count as one answer."""

@@ -154,7 +154,7 @@ def create(
         shown["folder"] = str(Path(shown["folder"]).absolute())
     matrix, part = make_part(X, 0, feature_names=features, **shown)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    # The policy refuses what it cannot do before anything is written. The caller may change X later.
+    # Refuses what it cannot do before anything is written; the caller may change X later.
     own = matrix if part.path is not None else matrix.copy()
     policy, notes = collect_warnings(lambda: config.make_policy(own))
     typical = None
@@ -176,7 +176,8 @@ def create(
         if part.path is None and not session.rows.blank:
             session.runtime.start_with(policy, notes)  # what it has fitted already
         for group, line in enumerate(lines):
-            session.groups.describe(group, line)
+            if line:
+                session.groups.describe(group, line)
         return session
     except BaseException:
         store.close()

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.checks import check_number
 from askmeans._util.text import html_table
-from askmeans.results import Result, expected_wrong_text, rounded, sizes_of, wrong_of
+from askmeans.results import (
+    Clustering,
+    Result,
+    expected_wrong_text,
+    rounded,
+    sizes_of,
+    wrong_of,
+)
 from askmeans.sessions.events import Event
 from askmeans.sessions.log import GOLD, IMPORTED
 
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
 NO_ANSWERS = "no answers yet"  # why there is no estimate
+PATH_SEPARATOR = " / "
 _NAMED = 5  # maximum number of questions listed for an annotator
 Basis = Literal["answers", "names", "data", "nothing"]
 _WITHOUT_ANSWERS: dict[Basis, str] = {
@@ -52,7 +61,8 @@ class Question:
     items : tuple of int
         Row numbers of the items; `Session.item` shows them.
     cluster : int or None
-        The cluster, for a membership; `Session.groups` has its name.
+        The cluster, for a membership; for a group question the group whose sub-groups are asked
+        for. `Session.groups` has its name.
     repeat : int
         Number of the repetition, from 0.
     """
@@ -85,11 +95,25 @@ class Group:
         Its present name.
     description : str, default=""
         What belongs there, in a line.
+    parent : int or None, default=None
+        The number of the group that it is a sub-group of; None for one at the top.
+    children : tuple of int, default=()
+        The numbers of its sub-groups.
+    path : str, default=""
+        Its name after those of all that it is a sub-group of: "returns / broken".
     """
 
     number: int
     name: str
     description: str = ""
+    parent: int | None = None
+    children: tuple[int, ...] = ()
+    path: str = ""
+
+    @property
+    def level(self) -> int:
+        """How deep it is in the tree: 1 for a group at the top."""
+        return 1 + self.path.count(PATH_SEPARATOR) if self.parent is not None else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,6 +365,9 @@ class SessionResult(Result):
         The basis of the memberships: answers; the names and descriptions of the groups alone; the
         data alone, by an unsupervised fit whose groups have no names; or nothing. Groups whose
         names say nothing have no members before an answer places an item: all memberships are 1/k.
+    upper : tuple of (Clustering, tuple of str)
+        With sub-groups, the results at the levels above, from the top, and the names of the groups
+        there.
     """
 
     state: SessionState
@@ -349,6 +376,36 @@ class SessionResult(Result):
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
     basis: Basis = "answers"
+    upper: tuple[tuple[Clustering, tuple[str, ...]], ...] = ()
+
+    def at_level(self, level: int) -> "SessionResult":
+        """The result for the groups that deep in the tree, and those above without sub-groups.
+
+        Memberships, confidence and the expected number of wrong items are those of this level.
+
+        Parameters
+        ----------
+        level : int
+            1 for the groups at the top; from the depth of the tree on it is this result.
+
+        Returns
+        -------
+        SessionResult
+            The result at this level.
+
+        Examples
+        --------
+        >>> result = open("fruit.db").result()
+        >>> result.at_level(1) is result  # no group has sub-groups
+        True
+        """
+        check_number(level, "level", "SessionResult.at_level", integer=True, minimum=1)
+        if level > len(self.upper):
+            return self
+        clustering, names = self.upper[level - 1]
+        return replace(
+            self, clustering=clustering, group_names=names, upper=self.upper[: level - 1]
+        )
 
     @property
     def memberships(self) -> NDArray[np.float64]:

@@ -16,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError, AskmeansWarning
+from askmeans.policy.nested import levels_of
 from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
@@ -91,8 +92,7 @@ class _Exemplars:
                 return True
             value = state.value(number)  # NaN where it has no answer
             if isinstance(value, tuple):
-                share = groups.row_now(value)[groups.living.index(cluster)]
-                away = share < _PLACED
+                away = groups.share(value, cluster) < _PLACED
             else:
                 away = value < _PLACED if group == cluster else value >= _PLACED
             if away:
@@ -140,21 +140,33 @@ class Results:
         """The result of all valid answers; recomputed after changes."""
         runtime = self._runtime
         computed = runtime.compute()
-        clustering, notes = computed.result.clustering, list(computed.notes)
+        clustering, notes = computed.result.clustering, [*runtime.notes, *computed.notes]
         basis: Basis = "answers"
         if not computed.has_evidence:
             basis = "nothing" if self._has_only_names else "data"
             if computed.examples is not None and computed.examples.covered.all():
                 basis = "names"
         if basis == "nothing":  # clusters of an unsupervised fit are not the named groups
-            clustering, notes = _even(clustering), []
+            clustering, notes = _even(clustering), runtime.notes
         if state is SessionState.SPENT:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
-            if clustering.memberships.shape[1] != len(runtime.groups.living):
+            groups = runtime.groups
+            top, children = (
+                groups.children(None),
+                {j: tuple(groups.children(j)) for j in groups.inner},
+            )
+            if clustering.memberships.shape[1] != len(top) or computed.children != children:
                 return self.result(state)  # groups were added or merged meanwhile
-            names = tuple(self._names(clustering.memberships))
+            called = dict(zip(groups.living, self._names(clustering.memberships), strict=True))
+            lines = [note.with_names([called[j] for j in top]) for note in notes]
+            lines += [note.with_names([called[j] for j in children[group]])
+                      for group, note in computed.notes_within]  # fmt: skip
+            *upper, (clustering, names) = [
+                (level.clustering, tuple(called[j] for j in level.groups))
+                for level in levels_of(top, clustering, children, computed.within)
+            ]
             return SessionResult(
                 clustering=clustering,
                 n_queries=computed.result.n_queries,
@@ -165,8 +177,9 @@ class Results:
                 missing=self.left(state),
                 group_names=names,
                 ids=runtime.rows.ids()[: len(clustering.memberships)],
-                notes=_notes([*runtime.notes, *notes], names),
+                notes=tuple(dict.fromkeys(lines)),
                 basis=basis,
+                upper=tuple(upper),
             )
 
     @property
@@ -207,7 +220,7 @@ class Results:
                 error_basis="it comes with a result",
                 n_items=len(runtime.rows),
                 contradictions=None,
-                notes=_notes(runtime.notes, self.names()),
+                notes=_notes(runtime.notes, self._top_names()),
                 suggested_clusters=wanted,
                 suggestion=why,
             )
@@ -263,6 +276,11 @@ class Results:
             basis += f", {each} answers each"
         return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
 
+    def _top_names(self) -> list[str]:
+        """What the groups at the top are called: the columns of the policy."""
+        called, groups = self._all_names(self._memberships), self._runtime.groups
+        return [called[number] for number in groups.children(None)]
+
     def names(self) -> list[str]:
         """The present names of the clusters; with similarities known after a result."""
         return self._names(self._memberships)
@@ -315,11 +333,14 @@ class Results:
             more = [question.items[0] for question in self._runtime.again]
         elif last is not None and (rows or self._runtime.config.ask in SIMILARITIES):
             # A group with only a name has no column before an answer places an item in it.
-            clustering = last.result.clustering
-            if clustering.memberships.shape[1] == len(groups.living):  # of the present groups
+            parent = groups.parent(cluster)
+            siblings, clustering = groups.children(parent), last.result.clustering
+            if parent is not None:
+                clustering = last.within.get(parent, clustering)
+            if clustering.memberships.shape[1] == len(siblings):  # of the present groups
                 more = exemplars_of(
                     clustering, self._runtime.rows.matrix,
-                    groups.living.index(cluster), n + len(without) + len(hidden),
+                    siblings.index(cluster), n + len(without) + len(hidden),
                 )  # fmt: skip
         rows += [row for row in more if row not in hidden
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip

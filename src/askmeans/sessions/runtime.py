@@ -27,17 +27,19 @@ import numpy as np
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
+from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.examples import Examples
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
+from askmeans.policy.nested import NestedPolicy, Node
 from askmeans.policy.ranking import Settings
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
-from askmeans.results import ErrorEstimate, Result
+from askmeans.results import Clustering, ErrorEstimate, Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.events import AddGroup, Event, Merge, Pseudonym, RemoveGroup, Value
+from askmeans.sessions.events import AddGroup, Event, Pseudonym, Refine, Value
 from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.name_examples import NameExamples
@@ -78,6 +80,9 @@ class ComputedResult:
     examples: Examples | None
     notes: tuple[AskmeansWarning, ...]
     has_evidence: bool  # whether an answer or advice places an item
+    children: Mapping[int, tuple[int, ...]]  # of groups that have sub-groups
+    within: Mapping[int, Clustering]  # the results within these
+    notes_within: tuple[tuple[int, AskmeansWarning], ...]  # by group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,8 +92,9 @@ class _Evidence:
     n_changes: int  # events of the log that changed answers
     n_rewrites: int  # those of them that require a new table
     n_given: int  # answers in the log
-    answers: Answers
+    answers: Answers  # about the groups at the top
     again: tuple[Question, ...]  # questions about items that may belong to a new group
+    nodes: tuple[Node, ...] = ()  # the groups that have sub-groups, with the answers about these
 
 
 @dataclass(slots=True)
@@ -123,6 +129,8 @@ class Runtime:
         self._teaching = threading.Lock()
         self._finding = threading.Lock()
         self._policy: StratifiedPolicy | None = None
+        self._nested: NestedPolicy | None = None  # where groups have sub-groups
+        self._nesting = threading.Lock()
         self._made_with: tuple[Config, int] | None = None
         self._taught: Answers | None = None
         self._notes: list[tuple[int, AskmeansWarning]] = []  # with their round
@@ -255,7 +263,9 @@ class Runtime:
             with as_written(self.store.url):
                 self._check(events)
                 self.state.fold(events)
-                check(_is_forest(self.groups.into), "groups that are part of each other")
+                groups = self.groups
+                above = {**groups.parents, **groups.into}
+                check(_is_forest(above), "groups that are part of each other")
         except BaseException:  # partly folded: the log is read again
             self.state = self._new_state()
             self._table = None
@@ -266,6 +276,9 @@ class Runtime:
         n_groups = self.config.n_clusters + self.state.n_added
         for event in events:
             where = f"event {event.id}: "
+            if isinstance(event, Refine):
+                check(event.first == n_groups, f"{where}group {event.first}")
+                n_groups += len(event.names)
             n_groups += isinstance(event, AddGroup)
             for name in ("group", "into"):
                 number = getattr(event, name, None)
@@ -288,15 +301,9 @@ class Runtime:
     @property
     def groups(self) -> GroupNumbers:
         """The groups after the folded events."""
-        into: dict[int, int] = {}
-        gone = set(self.state.withdrawn)
-        for event in self.state.group_changes:
-            if isinstance(event, Merge):
-                into[event.group] = event.into
-            elif isinstance(event, RemoveGroup):
-                gone.add(event.group)
-        n = self.config.n_clusters + self.state.n_added
-        return GroupNumbers(n=n, into=into, gone=frozenset(gone))
+        state = self.state
+        n = self.config.n_clusters + state.n_added
+        return GroupNumbers.of(n, state.group_changes, state.withdrawn)
 
     @property
     def policy(self) -> StratifiedPolicy:
@@ -340,11 +347,54 @@ class Runtime:
             policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
             if self._taught is not answers:
                 self._teach(policy, answers)
+            with self.lock:
+                top, nodes = self.groups.children(None), self._evidence().nodes
+            with self._nesting:
+                self._nested = self._branching(policy, config) if nodes else None
+                if self._nested is not None:
+                    named = {
+                        node.number: self._name_examples.of(names, about, groups, node.number)
+                        for node in nodes
+                    }
+                    self._nested.learn(top, answers, nodes, named)
             # Only now, so that no other thread proposes questions that are answered.
             self._policy, self._made_with = policy, made_with
             if moment is not None:
                 moment.is_taught = True
             return policy
+
+    def _branching(self, policy: StratifiedPolicy, config: Config) -> NestedPolicy:
+        """The policy of groups within groups: as before, with the same policy at the top."""
+        if self._nested is not None and self._nested.root is policy:
+            return self._nested
+
+        def make(items: ItemSet, n_clusters: int) -> StratifiedPolicy:
+            part = replace(config, n_clusters=n_clusters).make_policy(items)
+            part.target, part.audit = policy.target, policy.audit
+            return part
+
+        return NestedPolicy(policy, make)
+
+    def follow_up(self, annotator: str) -> list[Question]:
+        """The question about the sub-group of the item that an annotator answered last, if any.
+
+        Where they named only the group, and another answer about its sub-groups is worth more than
+        one about another item.
+        """
+        with self.lock:
+            last, groups = self.state.last_of(annotator), self.groups
+            if last is None or not isinstance(last.value, tuple) or not groups.parents:
+                return []
+            question = self.question(last.question)
+            group = groups.resolve(max(range(len(last.value)), key=last.value.__getitem__))
+        named = group is not None and max(last.value) > DISAGREEING
+        if not named or group is None or question.cluster == group:  # in none of the sub-groups
+            return []
+        with self._nesting:
+            nested = self._nested
+            if nested is None or not collect_warnings(lambda: nested.wants(group))[0]:
+                return []
+        return [Question("group", question.items, group)]
 
     def warm_up(self) -> None:
         """Load data and models, so that the first question is fast."""
@@ -372,6 +422,10 @@ class Runtime:
             return first
         more, groups = n - len(first), self.groups
         busy: Set[Question] = pending | set(first)
+        with self._nesting:
+            nested = self._nested
+            if nested is not None:
+                return first + collect_warnings(lambda: nested.propose(more, busy, annotator))[0]
         if groups.is_plain:
             return first + collect_warnings(lambda: policy.propose(more, busy, annotator))[0]
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
@@ -440,10 +494,19 @@ class Runtime:
                 or last.settings is not settings or last.examples is not examples
             ):  # fmt: skip
                 result, notes = collect_warnings(lambda: _result(policy, answers))
+                within: dict[int, Clustering] = {}
+                notes_within: list[tuple[int, AskmeansWarning]] = []
+                with self._nesting:
+                    branches = {} if self._nested is None else self._nested.branches
+                    for number, branch in branches.items():
+                        within[number], warned = collect_warnings(branch.clustering)
+                        notes_within += [(number, note) for note in warned]
                 self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
                     examples=examples, notes=tuple(notes),
                     has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches)),
+                    children={j: branch.node.children for j, branch in branches.items()},
+                    within=within, notes_within=tuple(notes_within),
                 )  # fmt: skip
             return last
 
@@ -458,14 +521,17 @@ class Runtime:
         with self.lock:
             if self.wanting():
                 return False  # another opinion is wanted
-            if len(self.groups.living) > 1 and len(self.state.answered) < len(self.rows):
+            top = self.groups.children(None)
+            if len(top) > 1 and len(self.state.answered) < len(self.rows):
                 return False  # an item is left: no need to rank the questions
         return not self.propose(1, frozenset(), "")
 
     @property
     def settled(self) -> bool:
         """Whether the policy would stop, by the models fitted so far."""
-        return collect_warnings(lambda: self.policy.settled)[0]
+        with self._nesting:
+            policy = self._nested or self.policy
+            return collect_warnings(lambda: policy.settled)[0]
 
     def is_surprising(self, number: int, value: Value) -> bool:
         """Whether confident models expected another answer."""
@@ -509,8 +575,13 @@ class Runtime:
         """Whether a question wants an answer: it is not settled, and its group exists."""
         if self.state.is_settled(number):
             return False
-        cluster = self.question(number).cluster
-        return cluster is None or self.groups.resolve(cluster) is not None
+        question, groups = self.question(number), self.groups
+        if question.cluster is None:
+            return True
+        group = groups.resolve(question.cluster)
+        if question.kind == "group":  # to which sub-group
+            return group is not None and bool(groups.children(group))
+        return group is not None
 
     def wanting(self) -> list[int]:
         """Questions with answers that want another opinion."""
@@ -596,15 +667,36 @@ class Runtime:
         if self._table is None:
             groups = self.groups
             evidence = as_evidence(state.evidence(), self.plain_question, groups)
-            answers = Answers.of(renumbered(evidence), len(groups.living))
+            answers = Answers.of(renumbered(evidence), len(groups.children(None)))
+            again = to_ask_again(evidence) if state.group_changes else []
+            nodes = []
+            for number in groups.inner:
+                node, further = self._node(number)
+                nodes.append(node)
+                again += further
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
                 n_given=len(state.log_answers),
                 answers=answers,
-                again=tuple(to_ask_again(evidence)) if state.group_changes else (),
+                again=tuple(again),
+                nodes=tuple(nodes),
             )
         return self._table
+
+    def _node(self, number: int) -> tuple[Node, list[Question]]:
+        """A group with sub-groups and what was answered about these, and what to ask again."""
+        groups, state = self.groups, self.state
+        evidence = as_evidence(state.evidence(), self.plain_question, groups, number)
+        children = groups.children(number)
+        node = Node(
+            number=number,
+            parent=groups.parent(number),
+            children=tuple(children),
+            answers=Answers.of(renumbered(evidence), len(children)),
+            advice=as_advice(state.advice, groups, number),
+        )
+        return node, [q._replace(cluster=number) for q in to_ask_again(evidence)]
 
     def _carried_on(self, table: "_Evidence") -> "_Evidence | None":
         """The table extended by new answers; None if it must be made again."""
@@ -615,7 +707,7 @@ class Runtime:
         evidence = as_evidence(new, self.plain_question, groups)
         if any(answer.repeat for answer in evidence):  # it may replace an earlier one
             return None
-        answers = table.answers.extended(evidence, len(groups.living))
+        answers = table.answers.extended(evidence, len(groups.children(None)))
         return replace(
             table, n_changes=state.n_changes, n_given=len(state.log_answers), answers=answers
         )
@@ -625,7 +717,7 @@ class Runtime:
 
         The number of items is limited only without a budget.
         """
-        config = replace(self.config, n_clusters=len(self.groups.living))
+        config = replace(self.config, n_clusters=len(self.groups.children(None)))
         changed = (config.budget is None) != (self.state.budget is None)
         return replace(config, budget=self.state.budget) if changed else config
 

@@ -54,7 +54,8 @@ class Session:
     Attributes
     ----------
     groups : sequence of Group
-        The groups, with methods to add, rename, describe, merge, split, remove and pin.
+        The groups, with methods to add, rename, describe, merge, split, remove, refine, flatten and
+        pin.
     people : People
         Invitations, agreement, decisions, gold questions, pseudonyms.
     advisers : Advisers
@@ -159,7 +160,7 @@ class Session:
         items : tuple of int
             Row numbers, all different: one, two for a pair, else three.
         cluster : int or None, default=None
-            The group, for a membership.
+            The group, for a membership; for a group the one whose sub-groups are asked for.
         annotator : str, default="me"
             Who will answer.
 
@@ -184,11 +185,16 @@ class Session:
                 "The 'items' parameter of Session.add_question must be so many different rows "
                 f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
             )
-        groups = self.runtime.groups.living if kind == "membership" else [None]
+        groups: list[Any] = [None]
+        if kind == "membership":
+            groups = self.runtime.groups.children(None)
+        elif kind == "group":  # its sub-groups are asked for
+            groups = [None, *self.runtime.groups.inner]
         if cluster not in groups:
             raise ParameterError(
-                "The 'cluster' parameter of Session.add_question must be a group's number for a "
-                f"membership, else None. Got {cluster!r:.40} instead."
+                "The 'cluster' parameter of Session.add_question must be the number of a group at "
+                "the top for a membership, None or that of one with sub-groups for a group, else "
+                f"None. Got {cluster!r:.40} instead."
             )
         return self._assignment.hand_over(AskedQuestion(kind, rows, cluster), annotator)
 
@@ -221,7 +227,8 @@ class Session:
             The question's `id`.
         value : float, or int, str, mapping or () for a group question
             The answer, from 0 to 1. To a group question a group's number or name, a mapping of
-            groups to shares that sum to at most 1, or () for none of these.
+            groups to shares that sum to at most 1, or () for none of these. Where sub-groups are
+            asked for, the group itself stands for none of its sub-groups.
         annotator : str, default="me"
             Who answers.
         key : str or None, default=None

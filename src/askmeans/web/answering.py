@@ -1,4 +1,4 @@
-"""The next question, an answer, an undo and a change, with a sentence about each for people."""
+"""The next question, answers, undos and changes, with a sentence about each."""
 
 import hashlib
 import secrets
@@ -18,7 +18,7 @@ _REGROUPED = {"group": "the new group", "merge": "the merging", "remove": "the r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:
-    """What the answering page shows."""
+    """The content of the answering page."""
 
     annotator: str
     status: Status
@@ -128,7 +128,7 @@ class Assignments:
         return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
 
     def _describe_reply(self, reply: Reply) -> str:
-        """What was saved, in a sentence."""
+        """Describe a saved answer in a sentence."""
         number = reply.question
         if reply.kind == "skip":
             return f"Skipped question {number}: it comes again later, or for somebody else."

@@ -70,7 +70,7 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (ParameterError, 422),
     (DataError, 422),
     (SessionError, 409),
-    (StoreError, 503),  # until whoever runs the database has repaired it
+    (StoreError, 503),  # until the database is repaired
 ]
 
 
@@ -80,7 +80,7 @@ def status_of(error: AskmeansError) -> int:
 
 
 def explain(error: AskmeansError) -> str:
-    """What went wrong, for a person: what they did, and what they can do now.
+    """Describe an error for a person: what they did, and what they can do now.
 
     The log has the message where the server is to blame, or no sentence was written for it.
     """

@@ -1,4 +1,4 @@
-"""The table of items, items moved together, and one item: why it is there, and what is like it."""
+"""The table of items, items moved together, and the page of one item."""
 
 import secrets
 

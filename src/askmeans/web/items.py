@@ -1,4 +1,4 @@
-"""Items as a table: what each is in, filtered, sorted, and cut into pages; the same from the map.
+"""The table of items with their groups, filtered, sorted, and in pages; also from the map.
 
 A table is made once for each result and event. Answers that came after the result are in it.
 """
@@ -22,7 +22,7 @@ from askmeans.web.result_views import ResultView
 
 PER_PAGE = 50
 NONE, UNKNOWN = -1, -2  # the group of an item that is in none, or of which nothing is known yet
-NOBODY = "-"  # who decided an item that nobody was asked about
+NOBODY = "-"  # decided by no person
 SORTS = ("row", "confidence", "group")
 _MOST_WORDS = 200  # characters of a search
 _CORNER = re.compile(r"-?\d{1,4},-?\d{1,4}")
@@ -65,7 +65,7 @@ class ItemFilter:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The same as an address or a form has it, without what is not set."""
+        """The fields of an address or a form, without defaults."""
         group = "none" if self.group == NONE else "" if self.group is None else str(self.group)
         fields = {
             "q": self.words,
@@ -93,7 +93,7 @@ class ItemRow:
     """A line of the table."""
 
     item: Item
-    group: str | None  # its name; None where nothing is known yet
+    group: str | None  # its name; None if unknown
     color: str | None
     share: float | None
     confidence: float | None
@@ -101,7 +101,7 @@ class ItemRow:
 
 
 class ItemTable:
-    """What every item is in, as of one result and one event."""
+    """The group of every item, by one result and the answers up to one event."""
 
     def __init__(self, session: Session, view: ResultView | None) -> None:
         self._session, self.view = session, view
@@ -133,7 +133,7 @@ class ItemTable:
             self.confidence[:n] = result.confidence
 
     def _read_answers(self, view: ResultView | None) -> None:
-        """Who decided, and where items are that were answered after the result."""
+        """Add who decided, and the groups of items answered after the result."""
         session, event = self._session, 0 if view is None else view.event
         for reply in session.history.answers():
             if reply.value is None or is_model(reply.annotator):

@@ -76,8 +76,8 @@ class BoundedProtocol(H11Protocol):
     _head_timeout: asyncio.TimerHandle | None = None
     _write_timeout: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Accept a connection, unless there are too many."""
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's signature
+        """Accept a connection, up to a limit."""
         super().connection_made(transport)
         if len(self.connections) > self.most_connections and not self._make_room():
             _log.warning("A connection was refused: there are %d.", len(self.connections) - 1)

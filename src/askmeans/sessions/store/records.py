@@ -139,5 +139,6 @@ def check_question(number: Any, question: Question) -> None:
     width = KINDS[question.kind].width
     check(len(set(question.items)) == len(question.items) == width, where)
     check(all(is_whole(item) for item in question.items) and is_whole(question.repeat), where)
-    needs = question.kind == "membership"
-    check(is_whole(question.cluster) if needs else question.cluster is None, where)
+    may_name = ("membership", "group")  # to a group question the one whose sub-groups are asked for
+    is_named = is_whole(question.cluster) and question.kind in may_name
+    check(is_named or (question.cluster is None and question.kind != "membership"), where)
