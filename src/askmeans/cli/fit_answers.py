@@ -236,7 +236,8 @@ def _plan(job: Job) -> "Plan | Policy":
         plan.advice = tuple(Advice.of_table(name, rows, U) for name, U in job.advice.items())
         if not job.options.questions.no_names:
             groups = GroupNumbers(n=job.spec.n_clusters)
-            plan.examples = NameExamples(job.items.recipe, job.names).of({}, {}, groups)
+            named = NameExamples(job.items.recipe, job.names, functions=job.items.functions)
+            plan.examples = named.of({}, {}, groups)
     return plan
 
 

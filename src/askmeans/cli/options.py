@@ -95,8 +95,8 @@ Embed = Annotated[
     list[str] | None,
     Option(
         metavar="FUNCTION",
-        help="Encoder of texts or images: package.module:function, wordllama, or "
-        "COLUMN=FUNCTION for each.",
+        help="Encoder of texts or images: wordllama, sentence-transformers:MODEL, openai:MODEL (at "
+        "OPENAI_BASE_URL), package.module:function, or COLUMN=FUNCTION for each.",
     ),
 ]
 Reader = Annotated[

@@ -40,6 +40,11 @@ def read_with(options: TableOptions, table: RawTable, show: Sequence[str] | None
     )  # fmt: skip
     for note in [*items.notes, *_scale_warning(items, options.scale)]:
         complain(f"warning: {note}")
+    for embedding in {id(e): e for e in items.functions.values() if hasattr(e, "tokens")}.values():
+        complain(
+            f"{embedding.name}: {embedding.new:,} texts sent, {embedding.tokens:,} tokens; further "
+            "ones were known from before."
+        )
     return items
 
 
@@ -49,13 +54,23 @@ def embed_option(functions: Sequence[str] | None) -> Any:
         return None
     parts = [word.partition("=") for word in functions]
     if len(functions) == 1 and not parts[0][1]:
-        return functions[0]
+        return _embedding(functions[0])
     if not all(column and function for column, _, function in parts):
         raise DataError(
             "--embed must be one function, or COLUMN=FUNCTION for each column. Got "
             f"{', '.join(functions)} instead."
         )
-    return {column: function for column, _, function in parts}
+    return {column: _embedding(function) for column, _, function in parts}
+
+
+def _embedding(name: str) -> Any:
+    """An embedding by its name; that of an endpoint is made here, as tables need no network."""
+    kind, _, model = name.partition(":")
+    if kind != "openai" or not model:
+        return name
+    from askmeans.llm import text_embedding
+
+    return text_embedding(model)
 
 
 def with_kinds(features: Sequence[str] | None, table: RawTable) -> dict[str, str | None] | None:

@@ -52,6 +52,7 @@ class Config:
     units: list[list[float]] | None  # [middle, width] of each feature: what it was scaled by
     recipe: dict[str, Any] | None  # how features were made of a table (askmeans.tables)
     uses_names: bool | None  # whether names of groups are examples; None in older sessions: not
+    encoded_names: dict[str, list[float]] | None  # by an embedding that is not stored
 
     @classmethod
     def checked(
@@ -110,6 +111,7 @@ class Config:
             units=None,
             recipe=None,
             uses_names=bool(use_names) and spec.ask not in SIMILARITIES,
+            encoded_names=None,
         )
 
     @classmethod

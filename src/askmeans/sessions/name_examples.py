@@ -9,6 +9,7 @@ from askmeans.policy.examples import Examples
 from askmeans.sessions.group_numbers import GroupNumbers
 from askmeans.tables.names import encode_names, sentences
 from askmeans.tables.recipe import Recipe
+from askmeans.tables.vectors import Embed
 
 
 class NameExamples:
@@ -20,11 +21,25 @@ class NameExamples:
         How the items' features were made; None where names are no examples.
     names : sequence of str
         What the first groups are called.
+    encoded : mapping of str to sequence of float, or None
+        Texts by an embedding that is not at hand, with their features.
+    functions : mapping of str to function, or None
+        The embeddings that are at hand, by column.
     """
 
-    def __init__(self, recipe: Recipe | None, names: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        recipe: Recipe | None,
+        names: Sequence[str] = (),
+        *,
+        encoded: Mapping[str, Sequence[float]] | None = None,
+        functions: Mapping[str, Embed] | None = None,
+    ) -> None:
         self._recipe, self._names = recipe, dict(enumerate(names))
-        self._rows: dict[str, NDArray[np.float64] | None] = {}
+        self._functions = functions
+        self._rows: dict[str, NDArray[np.float64] | None] = {
+            text: np.array(row) for text, row in (encoded or {}).items()
+        }
         self._last: dict[int | None, tuple[list[tuple[str, int]], int, Examples | None]] = {}
 
     def of(
@@ -69,5 +84,7 @@ class NameExamples:
         assert self._recipe is not None
         new = [text for text in dict.fromkeys(texts) if text not in self._rows]
         if new:
-            for text, row in zip(new, encode_names(self._recipe, new), strict=True):
+            for text, row in zip(
+                new, encode_names(self._recipe, new, self._functions), strict=True
+            ):
                 self._rows[text] = None if np.isnan(row).any() else row

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,11 @@ from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import SessionRecord
 from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES
+from askmeans.tables.names import encode_names, sentences
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store
+    from askmeans.tables import Recipe
 
 MADE_BY = f"askmeans {__version__}"
 _EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
@@ -142,10 +145,10 @@ def create(
     shown: dict[str, Any] = {
         "items": items, "ids": ids, "text": text, "image": image, "folder": folder,
     }  # fmt: skip
-    recipe = None
+    recipe, functions = None, {}
     if hasattr(X, "session_options"):  # tables' Items; what is given besides goes before
         shown = X.session_options | {key: v for key, v in shown.items() if v is not None}
-        X, recipe = X.features, X.recipe
+        X, recipe, functions = X.features, X.recipe, X.functions
     features = recipe.feature_names if recipe is not None else getattr(X, "columns", None)
     features = None if features is None else [str(feature) for feature in features]
     for feature in features or ():
@@ -166,6 +169,7 @@ def create(
         config, typical=typical, feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
         recipe=None if recipe is None else recipe.to_json(),
+        encoded_names=_encoded(recipe, functions, config, lines),
     )  # fmt: skip
     store = open_store(url, make=True)
     try:
@@ -268,6 +272,20 @@ def names(url: str | Path) -> list[str]:
         return store.names()
     finally:
         store.close()
+
+
+def _encoded(
+    recipe: "Recipe | None", functions: dict[str, Any], config: Config, lines: Sequence[str]
+) -> dict[str, list[float]] | None:
+    """The features of names and descriptions by embeddings that only the caller has."""
+    if recipe is None or not functions or not config.uses_names:
+        return None
+    groups = zip_longest(config.cluster_names or (), lines, fillvalue="")
+    texts = [text for name, line in groups for text in sentences(name, line)]
+    rows = encode_names(recipe, texts, functions)
+    return {
+        text: row.tolist() for text, row in zip(texts, rows, strict=True) if np.isfinite(row).all()
+    }
 
 
 def _checked_lines(descriptions: Sequence[str] | None, config: Config) -> list[str]:

@@ -119,7 +119,9 @@ class Runtime:
         self.state = self._new_state()
         recipe = config.recipe if config.uses_names else None
         self._name_examples = NameExamples(
-            None if recipe is None else Recipe.from_json(recipe), config.cluster_names or ()
+            None if recipe is None else Recipe.from_json(recipe),
+            config.cluster_names or (),
+            encoded=config.encoded_names,
         )
         self.last_result: ComputedResult | None = None
         self._questions: dict[int, Question] = {}

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans.exceptions import MissingExtraError
 from askmeans.tables.recipe import Recipe
 from askmeans.tables.texts import Text
-from askmeans.tables.vectors import Embed, Vectors, embed_column, embedding_of
+from askmeans.tables.vectors import WORDLLAMA, Embed, Vectors, embed_column, wordllama
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +39,9 @@ def encode_names(
 ) -> Floats:
     """The features of texts as if these stood in every text column, and the others were empty.
 
+    Texts stand for pictures where an embedding takes both. Texts and pictures lie apart in such an
+    embedding, so the mean of the texts is moved to that of the pictures.
+
     Parameters
     ----------
     recipe : Recipe
@@ -45,8 +49,8 @@ def encode_names(
     texts : sequence of str
         Names or sentences.
     functions : mapping of str to function, or None, default=None
-        The embedding of each column that has one. Embeddings that askmeans knows by name are found
-        without; a function of the user's own is never imported.
+        The embedding of each column that has one. Without, only wordllama is known: a function of
+        the user's own is never imported.
 
     Returns
     -------
@@ -57,15 +61,27 @@ def encode_names(
 
     column = pd.Series(list(texts), dtype=object)
     values, known = {}, np.zeros(len(texts), dtype=bool)
+    kinds = {column.name: column.kind for column in recipe.columns}
     for encoder in recipe.encoders:
         if isinstance(encoder, Text):
             values[encoder.column] = column
             known |= encoder.transform(column).any(axis=1)
         elif isinstance(encoder, Vectors) and encoder.embed is not None:
-            function = (functions or {}).get(encoder.column) or embedding_of(encoder.embed)
-            if function is not None:
-                values[encoder.column] = embed_column(column, function, encoder.embed)
+            embed, is_image = _known(encoder, functions or {}), kinds[encoder.column] == "image"
+            if embed is not None and (not is_image or hasattr(embed, "texts")):
+                vectors = embed_column(column, embed, encoder.embed)
+                values[encoder.column] = encoder.among_pictures(vectors) if is_image else vectors
                 known[:] = True
     if not values:
         return np.full((len(texts), len(recipe.feature_names)), np.nan)
     return np.where(known[:, None], recipe.features(values), np.nan)
+
+
+def _known(encoder: Vectors, functions: Mapping[str, Embed]) -> Embed | None:
+    """The embedding of a column, as far as it is there."""
+    if encoder.column in functions or encoder.embed != WORDLLAMA:
+        return functions.get(encoder.column)
+    try:
+        return wordllama()
+    except MissingExtraError:
+        return None
