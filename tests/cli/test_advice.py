@@ -106,3 +106,19 @@ def test_advice_that_cannot_be_read_is_refused(askmeans, folder, advice, message
     assert done.returncode != 0
     assert message in done.stderr
     assert not (folder / "s.db").exists()
+
+
+def test_init_suggests_an_embedding_for_short_texts_and_several_languages(askmeans, folder):
+    base = ("init", "s.db", "d.csv", "-k", 4, "--features", "message")
+    assert (
+        "hint: message has 10 words on average; --embed wordllama"
+        in askmeans(*base, cwd=folder).stdout
+    )
+    german = [
+        "das ist nicht gut und die Rechnung ist falsch",
+        "wo ist mein Paket und der Bote",
+    ] * 30
+    frame = pd.DataFrame({"message": [*MESSAGES.texts, *german]})
+    frame.to_csv(folder / "d.csv", index=False)
+    out = askmeans("init", "t.db", "d.csv", "-k", 4, "--text", "message", cwd=folder).stdout
+    assert "hint: message has texts in de, en" in out

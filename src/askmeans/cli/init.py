@@ -8,7 +8,7 @@ from askmeans.cli.advice import add_advice, advice_of, label_names, without_advi
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
-from askmeans.cli.tables import DataFile, read_rows, read_with
+from askmeans.cli.tables import DataFile, embedding_hints, read_rows, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import FEWEST
 from askmeans.sessions.group_numbers import unique_names
@@ -37,6 +37,8 @@ def run(options: InitOptions) -> None:
     if not options.session.as_json:
         say(f"database: {shown(options.session.database)}")
         say(str(items.recipe))
+        for hint in embedding_hints(items):
+            say(hint)
     with stage("grouping and saving", 4, INIT_STAGES):
         session = create(
             options.session.database,
