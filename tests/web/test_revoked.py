@@ -76,7 +76,8 @@ def moves(session, tools, client):
     return own, forms, programs
 
 
-QUIET = {"/practice", "/signin", "/signout", "/name"}  # write nothing for somebody with a name
+# Write nothing for somebody with a name.
+QUIET = {"/practice", "/signin", "/signout", "/name", "/models", "/models/stop"}
 
 
 def test_a_move_that_is_sent_while_its_invitation_is_revoked_is_refused_and_not_kept(client, tools):

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.cli.options import comma_list
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.spec import SIMILARITIES
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askmeans.sessions import Session
-
-Floats = NDArray[np.float64]
 
 
 def without_advice(table: RawTable, advice: Sequence[str] | None) -> RawTable:
@@ -41,7 +39,7 @@ def label_names(
 
 
 def advice_of(
-    table: RawTable, rows: NDArray[np.intp], advice: Sequence[str] | None, names: Sequence[str],
+    table: RawTable, rows: Rows, advice: Sequence[str] | None, names: Sequence[str],
     ask: str,
 ) -> dict[str, Floats]:  # fmt: skip
     """For each --advice a row of shares for each item, NaN where it says nothing."""

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans._util.arrays import Floats
 from askmeans._util.colors import PALETTE, as_hex, blend
 from askmeans.cli.example_data import INK, MOUTH, SKIN, shape_of
 from askmeans.datasets import make_faces
@@ -19,8 +20,6 @@ from askmeans.datasets.faces import MOODS
 from askmeans.datasets.planted import Planted
 from askmeans.exceptions import DataError
 from askmeans.results import wrong_of
-
-Floats = NDArray[np.float64]
 
 QUESTIONS = 24
 COLORS = as_hex(PALETTE[: len(MOODS)])
@@ -58,6 +57,7 @@ def run(out: Path) -> None:
     program = "askmeans" if shutil.which("askmeans") else sys.argv[0]  # `make demo`: in .venv
     console.print(f"Be the expert yourself: [bold]{program} demo --web[/bold]")
     console.print(f"Files to try it with, texts and pictures: [bold]{program} demo --data[/bold]")
+    console.print(f"Sort a file of your own in the browser: [bold]{program} serve[/bold]")
 
 
 def _between(model: ActiveFuzzyKMeans) -> list[int]:

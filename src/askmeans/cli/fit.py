@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name, check_number
 from askmeans.cli.advice import advice_of, label_names, without_advice
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
@@ -28,7 +29,6 @@ from askmeans.tables.reading import check_column, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.float64]
 
 _TABLES = ("memberships.csv", "centers.csv")
 _SUMMARY, _PICTURE = "summary.json", "png"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans import sessions
+from askmeans._util.arrays import Floats
 from askmeans.cli.advice import add_advice
 from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.cli.options import changed_options, comma_list, refuse_options
@@ -38,8 +39,6 @@ from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
-
-Floats = NDArray[np.float64]
 
 _EXEMPLARS = 10  # of each cluster: more than are shown beside an item
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 from askmeans._util.progress import work_bar
 from askmeans.cli.data import PredictOptions
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askmeans.sessions import Session
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

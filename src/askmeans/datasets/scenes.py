@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
-
-Floats = NDArray[np.float64]
 
 SCENES = ("beach", "forest", "night")
 

@@ -8,12 +8,10 @@ about log2(n) rounds. Answers narrow all searches of their cluster, not only the
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import Ranking
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # 3 * .1 exceeds .3, and answers on a scale of eleven points hit the thresholds (paper note N13).
 _SLACK = 1e-12

@@ -1,9 +1,9 @@
 """The state of a plan's search, and the best clustering from it at any time."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.fuzzy.arrays import keep_answers, mean_power, onto_simplex
 from askmeans.fuzzy.items import ItemSet, Ranking
@@ -14,9 +14,6 @@ from askmeans.paper.plan import Asking
 from askmeans.paper.sampling import CenterEstimate, estimate_center
 from askmeans.paper.search import search_cuts
 from askmeans.results import Clustering, Diagnostics, Predictor, warn
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 REDRAWS = 5  # times that a sample is enlarged if it misses a cluster, or answers
 

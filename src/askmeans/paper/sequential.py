@@ -1,16 +1,14 @@
 """Algorithm 4: one centre at a time, the largest first, from items outside earlier clusters."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Rows
 from askmeans.exceptions import StopAsking
 from askmeans.fuzzy.scores import Scorer
 from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.sampling import CenterEstimate
 from askmeans.paper.search import n_thresholds, search_cuts
 from askmeans.paper.search_state import SearchState
-
-Rows = NDArray[np.intp]
 
 
 def sequential(

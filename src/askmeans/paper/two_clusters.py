@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Rows
 from askmeans.exceptions import StopAsking
 from askmeans.fuzzy.items import Ranking
 from askmeans.fuzzy.scores import Scorer
@@ -17,8 +17,6 @@ from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.search import ATTEMPTS
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.sequential import draw_from, largest
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,12 +17,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.calibration import calibrating_power, sharpened
 from askmeans.policy.models.training import Training
 from askmeans.policy.stacking import Stack, with_rows
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Where no other source is named: by benchmarks/panel.py. Beside a good model, five development sets
 # and two seeds, .7 and .9, or half and twice as much, change the error by under .02 of people's.

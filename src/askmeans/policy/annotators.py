@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.scales import FEWEST, IDENTITY, AnswerScale, fit_scale
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 # Prior answers of a usual annotator: people differ little (N_Emotion of benchmarks/people.py), so
@@ -45,6 +45,7 @@ class Opinions:
     times: Floats
     names: tuple[str, ...]  # of each number in `who`
     shape: tuple[int, int]  # items, clusters
+    features: Floats | None = None  # of each item
 
     def rows(self, mine: NDArray[np.bool_]) -> tuple[Integers, Floats, Floats]:
         """Items, values and times of some answers, by item; NaN for missing entries."""
@@ -86,19 +87,23 @@ class Annotator:
 
 def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[AnswerScale]]:
     """Convert answers to memberships; return which were cut off at an end, and all scales."""
-    count = len(opinions.names)
+    count, features = len(opinions.names), opinions.features
     everybody = IDENTITY
     tables = [opinions.rows(opinions.who == who) for who in range(count)]
     if count > 1:
+        every = np.concatenate([items for items, _, _ in tables])
         everybody = fit_scale(
             np.concatenate([values for _, values, _ in tables]),
             np.concatenate([times for _, _, times in tables]),
+            None if features is None else features[every],
         )
     value, scales = opinions.value.copy(), []
     open_ = np.zeros(len(value), dtype=bool)
     for who, (items, values, times) in enumerate(tables):
         n_complete = int((~np.isnan(values)).all(axis=1).sum())
-        scale = everybody if n_complete < FEWEST and count > 1 else fit_scale(values, times)
+        scale = everybody
+        if n_complete >= FEWEST or count == 1:
+            scale = fit_scale(values, times, None if features is None else features[items])
         scales.append(scale)
         if scale == IDENTITY:
             continue

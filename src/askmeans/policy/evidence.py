@@ -1,19 +1,17 @@
 """Evidence on memberships: one row per item with answers, of all annotators."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
 from askmeans.policy.scales import IDENTITY
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Complete rows show an annotator's scale: three at first, the minimum for fitting a scale
 # (`scales.FEWEST`), and another after every 25 answers (docs/questions.md has the cost).
@@ -189,8 +187,13 @@ class Evidence:
         return max(within, 0.0) / max(free, 1.0), free
 
 
-def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
-    """The evidence of all answers to membership and group questions, on one scale."""
+def evidence_of(
+    answers: Answers, n_clusters: int, features: Callable[[Rows], Floats] | None = None
+) -> Evidence:
+    """The evidence of all answers to membership and group questions, on one scale.
+
+    Features of items, where they are known, show the scale of answers about two clusters.
+    """
     items, clusters, values, names, times = [], [], [], [], []
     n_by_annotator: Counter[tuple[str, str]] = Counter()
     for batch in answers.batches:
@@ -232,6 +235,7 @@ def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
         times=np.array(times)[answered],
         names=tuple(name for name, _ in n_by_annotator),
         shape=shape,
+        features=features(unique[order]) if features is not None and n_clusters == 2 else None,
     )
     value, cut_off, scales = calibrated(opinions)
     opinions = replace(opinions, value=value)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.belief import Belief
@@ -23,9 +24,6 @@ from askmeans.policy.examples import Examples
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, GroupQueries, Question
 from askmeans.results import Clustering
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _LIKELY = 0.5  # of an even share, from which on an item may belong to a group
 _LEAST = 4  # items for each sub-group that a branch has at least

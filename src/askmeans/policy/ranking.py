@@ -12,16 +12,14 @@ from itertools import islice
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.fuzzy.arrays import ROUNDING, without_last_bits
 from askmeans.policy.advisers import audit_order
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.queries import Question
 
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 REST = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
 _EXPLORE = 0.05  # smallest uncertainty of an item, as a share of the mean
 _REPEATS = 10  # repeated answers that determine their spread within a quarter

@@ -5,7 +5,7 @@ Rules of this file:
   of a row sum to one. Times count the annotator's answers. A power other than 1 comes alone.
 - A scale other than the identity is used only if it explains held-out rows better.
 - Rows with correct sums are used unchanged. With two clusters a compressed scale has correct sums,
-  too: it is detected by answers that end abruptly at both ends of their range.
+  too: it is detected by the answers and the items' features (`compression.py`).
 - With k > 2 clusters sums of rows determine k * offset + gain only. Ends with many answers
   determine the rest; else the scale is centred if answers fill it, or an offset.
 """
@@ -15,13 +15,14 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, ndtri
+from scipy.special import ndtri
 
-Floats = NDArray[np.float64]
+from askmeans._util.arrays import Floats
+from askmeans.policy.compression import compression
 
 # Where no other source is named: by the bars of benchmarks/people.py.
 FEWEST = 3  # complete rows for a scale: one more than it has parameters
+_PARTS = 5  # rows with several answers for a scale, if fewer rows are complete
 _NOTHING = 0.05  # of a row, as in `evidence.NOTHING`
 _END = 1e-9  # distance to 0 or 1 up to which an answer may be cut off
 _SMALL = 0.01  # mean error of row sums up to which they are not corrected
@@ -43,11 +44,6 @@ _ROWS = 100  # rows that estimate a power
 # distributions, .25 + .5 u and noise of .03, are a tenth smaller for ten clusters than with 1.
 _ODD_POWER = 5
 _PRIOR = 0.1  # prior standard deviation of people's offsets
-_FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
-# First items whose ends are tested. Later ones are mostly between the clusters: among 100 answers
-# .25 + .5 u no scale of six runs on breast cancer's clusters is detected, among 40 half of them.
-_EARLY = 40
-_NATS = 4.0  # of log-likelihood, for one parameter more: a likelihood ratio test at .5 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,22 +77,48 @@ class AnswerScale:
 IDENTITY = AnswerScale()
 
 
-def fit_scale(values: Floats, times: Floats) -> AnswerScale:
-    """Fit the scale of one annotator to rows (n x k, NaN for missing entries)."""
+def fit_scale(values: Floats, times: Floats, features: Floats | None = None) -> AnswerScale:
+    """Fit the scale of one annotator to rows (n x k, NaN for missing entries).
+
+    `features` of the items help with two clusters.
+    """
     k = values.shape[1]
     # A row of (almost) zeros is "none of these", which shows no scale.
     informative = ~(values <= _NOTHING).all(axis=1)
     values, times = values[informative], times[informative]
+    features = None if features is None else features[informative]
     complete = ~np.isnan(values).any(axis=1)
     if k == 1 or complete.sum() < FEWEST:
-        return IDENTITY
+        return _of_parts(values) if k > 2 else IDENTITY
     scale = IDENTITY
     plain = IDENTITY.misfit(values, times)
     if plain[complete | (plain > 0.0)].mean() > _SMALL and _held_out_is_better(
         values, times, plain
     ):
         scale = _shrunk(_centred(_best(values, times), values, times), values, times)
-    return _stretched(scale, values, times) if k == 2 else scale
+    return _stretched(scale, values, times, features) if k == 2 else scale
+
+
+def _of_parts(values: Floats) -> AnswerScale:
+    """Fit a scale to incomplete rows: the identity, a centred scale, or an offset.
+
+    If most rows have the same lowest answer, it replaces the missing entries. On the identity such
+    rows sum to one, and missing entries may be smaller.
+    """
+    several = values[(~np.isnan(values)).sum(axis=1) > 1]
+    if len(several) < _PARTS:
+        return IDENTITY
+    lowest = np.nanmin(several, axis=1)
+    low = float(np.quantile(lowest, 0.1))
+    piled = (lowest < low + _PILE).mean() >= _PILED
+    rest = low * np.isnan(several).sum(axis=1)
+    sums = np.nansum(several, axis=1) + rest
+    if low < _NOTHING or not piled or np.median(sums - 0.5 * rest) < 1.0 + _NOTHING:
+        return IDENTITY
+    most = float((sums - several.shape[1] * low).max())
+    gain = 1.0 - 2.0 * low
+    around = gain * (1.0 - _REACHED) < most < gain + _PILE and np.nanmax(several) < 1.0 - _END
+    return AnswerScale(offset=low, gain=gain if around else 1.0)
 
 
 def _held_out_is_better(values: Floats, times: Floats, plain: Floats) -> bool:
@@ -241,36 +263,15 @@ def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
     )
 
 
-def _stretched(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
-    """For two clusters: the scale with the ends of the answers, if they end abruptly."""
+def _stretched(
+    scale: AnswerScale, values: Floats, times: Floats, features: Floats | None
+) -> AnswerScale:
+    """For two clusters: the scale with the ends that `compression` estimates."""
     low, high = scale.bounds(values, times)
     if (low < high).any():  # the scale ends at the cut off answers
         return scale
-    first = np.column_stack([low[:, 0], 1.0 - low[:, 1]])
-    away = np.abs(np.nanmean(first, axis=1) - 0.5)[:_EARLY]
-    end = float(away.max())
-    if len(away) < 20 or not 0.05 < end < 0.45:
-        return scale
-    # Symmetric beta distributions of memberships on the whole scale and on a compressed one.
-    wide, _ = _likeliest(away, 0.5)
-    tight, shape = _likeliest(away, end * (1.0 + 1.0 / len(away)))
-    if shape > _FLAT or tight - wide < _NATS:
-        return scale
-    gain = 2.0 * end
+    first = np.nanmean(np.column_stack([low[:, 0], 1.0 - low[:, 1]]), axis=1)
+    share = compression(first, features)
     return replace(
-        scale,
-        offset=scale.offset + scale.gain * (1.0 - gain) / 2.0,
-        gain=scale.gain * gain,
+        scale, offset=scale.offset + scale.gain * share, gain=scale.gain * (1.0 - 2.0 * share)
     )
-
-
-def _likeliest(away: Floats, end: float) -> tuple[float, float]:
-    """Log-likelihood of distances from the middle of a scale that ends there; the best shape."""
-    share = np.clip(0.5 + 0.5 * away / end, 1e-6, 1.0 - 1e-6)
-    inner = float((np.log(share) + np.log1p(-share)).sum())
-    shapes = np.geomspace(0.2, 200.0, 120)
-    log_likelihood = (shapes - 1.0) * inner - len(away) * (
-        betaln(shapes, shapes) + np.log(2.0 * end)
-    )
-    best = int(log_likelihood.argmax())
-    return float(log_likelihood[best]), float(shapes[best])

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import default_float_errors
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.calibration import (
@@ -20,7 +21,6 @@ from askmeans.policy.calibration import (
 )
 from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training
 
-Floats = NDArray[np.float64]
 # Prior model weights, where answers are soft, and where they are hard or few: chosen on label
 # distributions, our own targets and real labels, by leaving out one model after the other.
 SOFT = {

@@ -5,42 +5,33 @@ Not in the paper. Rules of this file:
 - Answers stand in the result, unless they are noisy: then the evidence of the others counts, too.
 """
 
-import hashlib
 import math
 import threading
-from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.annotators import drift_notes
+from askmeans.policy.asked_questions import AskedQuestions, digest
 from askmeans.policy.belief import ENOUGH, Belief
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.ranking import Ranking, Settings, different
-from askmeans.queries import ME, Answers, MembershipQueries, Question
-from askmeans.queries.questions import KINDS
+from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Rows = NDArray[np.intp]
-Key = TypeVar("Key")
 
 # Questions from one milestone to the next, by those answered before: the number of fits grows with
 # the logarithm of the answers.
 GROWTH = 0.35
-_KINDS = tuple(KINDS)
 
 
 class StratifiedPolicy:
@@ -220,7 +211,7 @@ class StratifiedPolicy:
     @default_float_errors()
     def memberships_without(self, advisers: Set[str]) -> Floats:
         """The result without some advisers."""
-        evidence = evidence_of(self._answers, self.k)
+        evidence = evidence_of(self._answers, self.k, self._features)
         others = tuple(advice for advice in self._advice if advice.name not in advisers)
         with self._learning:
             ensemble, strata = self._ground(evidence)
@@ -308,20 +299,33 @@ class StratifiedPolicy:
 
     def _believed(self, answers: Answers) -> Belief:
         """Learn from these answers."""
-        evidence = evidence_of(answers, self.k)
+        evidence = evidence_of(answers, self.k, self._features)
         ensemble, strata = self._ground(evidence)
         return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
     def _ground(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has all items with answers."""
-        first = (b"", tuple(range(self.k)))
-        if first not in self._grounds:
-            self._grounds[first] = self._over(np.empty(0, dtype=np.intp), first[1])
-        also = np.setdiff1d(evidence.items, self._grounds[first][0].pool.rows)
-        key = (also.tobytes(), self._clusters(evidence))
+        base = self._base()
+        also = np.setdiff1d(evidence.items, base[0].pool.rows)
+        first, key = self._first, (also.tobytes(), self._clusters(evidence))
         if key not in self._grounds:
-            self._grounds = {first: self._grounds[first], key: self._over(also, key[1])}
+            self._grounds = {first: base, key: self._over(also, key[1])}
         return self._grounds[key]
+
+    def _base(self) -> tuple[Ensemble, Strata]:
+        """Models and strata over the pool that no answer changes."""
+        if self._first not in self._grounds:
+            self._grounds[self._first] = self._over(np.empty(0, dtype=np.intp), self._first[1])
+        return self._grounds[self._first]
+
+    @property
+    def _first(self) -> tuple[bytes, tuple[int, ...]]:
+        """The key of what `_base` returns."""
+        return b"", tuple(range(self.k))
+
+    def _features(self, rows: Rows) -> Floats:
+        """Of items: those of the common scale, and what the fit without questions says."""
+        return self._base()[0].pool.with_log_odds(self.items.take(rows))
 
     def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
         """The clusters that models learn, with that of items in none of the groups.
@@ -445,89 +449,3 @@ def _estimate_of(belief: Belief, n_answers: int) -> ErrorEstimate:
         answers=n_answers, error=belief.estimated_error, low=low, high=high,
         wrong=belief.expected_wrong, wrong_band=belief.expected_wrong_band,
     )  # fmt: skip
-
-
-class AskedQuestions:
-    """The questions of a table of answers; after the same start only the rest is read."""
-
-    def __init__(self) -> None:
-        self._keys: Integers = np.empty((0, 6), dtype=np.int64)
-        self._listed: list[Question] = []
-        self._times: Counter[Question] = Counter()
-        self._items: Counter[int] = Counter()
-
-    def __contains__(self, question: Question) -> bool:
-        return question in self._times
-
-    def __len__(self) -> int:
-        return len(self._times)
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self._times)
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are questions about."""
-        return len(self._items)
-
-    def update(self, answers: Answers) -> None:
-        """Hold the questions of these answers, and no others."""
-        keys = _keys(answers)
-        shared = min(len(keys), len(self._keys))
-        other = np.flatnonzero((keys[:shared] != self._keys[:shared]).any(axis=1))
-        same = int(other[0]) if len(other) else shared
-        for question in self._listed[same:]:
-            _decrement(self._times, question)
-            for item in question.items:
-                _decrement(self._items, item)
-        new = _questions(answers, same)
-        self._listed[same:] = new
-        self._times.update(new)
-        self._items.update(item for question in new for item in question.items)
-        self._keys = keys
-
-
-def digest(answers: Answers) -> bytes:
-    """A digest of the answers, however they are split into batches."""
-    keys, values, names = (hashlib.blake2b(digest_size=16) for _ in range(3))
-    keys.update(_keys(answers).tobytes())
-    for batch in answers.batches:
-        values.update(np.ascontiguousarray(batch.values).tobytes())
-        who = batch.annotators or (ME,) * len(batch.queries)
-        names.update("\0".join((*who, "")).encode())
-    return b"".join(part.digest() for part in (keys, values, names))
-
-
-def _keys(answers: Answers) -> Integers:
-    """Kind, items, cluster and repeat of every question; -1 where it has none."""
-    keys = np.full((len(answers), 6), -1, dtype=np.int64)
-    start = 0
-    for batch in answers.batches:
-        queries = batch.queries
-        rows = keys[start : start + len(queries)]
-        start += len(queries)
-        # The number of groups is part of the kind.
-        rows[:, 0] = 10 * int(np.prod(queries.shape[1:])) + _KINDS.index(queries.kind)
-        items = queries.item_table
-        rows[:, 1 : 1 + queries.width] = items if queries.ordered else np.sort(items, axis=1)
-        if isinstance(queries, MembershipQueries):
-            rows[:, 4] = queries.clusters
-        rows[:, 5] = queries.repeat
-    return keys
-
-
-def _questions(answers: Answers, start: int) -> list[Question]:
-    """The questions from this answer on."""
-    questions: list[Question] = []
-    for batch in answers.batches:
-        if start < len(batch.queries):
-            questions += batch.queries.take(slice(start, None)).questions()
-        start = max(0, start - len(batch.queries))
-    return questions
-
-
-def _decrement(counts: Counter[Key], key: Key) -> None:
-    """Count one less, without zeros."""
-    counts[key] -= 1
-    if not counts[key]:
-        del counts[key]

@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import AnswerError
 from askmeans.queries.questions import (
     ME,
@@ -20,7 +21,6 @@ from askmeans.queries.questions import (
 )
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

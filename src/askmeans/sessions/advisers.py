@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
 from askmeans.policy.advisers import Adviser, audit_order
@@ -26,8 +26,6 @@ from askmeans.sessions.events import Advice
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
-
-Floats = NDArray[np.float64]
 
 _IN_AN_EVENT = 50  # items of an event
 _LISTED = 10  # maximum number of listed items to check, and of confusions

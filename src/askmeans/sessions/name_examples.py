@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.examples import Examples
 from askmeans.sessions.group_numbers import GroupNumbers
 from askmeans.tables.names import encode_names, sentences
@@ -37,7 +37,7 @@ class NameExamples:
     ) -> None:
         self._recipe, self._names = recipe, dict(enumerate(names))
         self._functions = functions
-        self._rows: dict[str, NDArray[np.float64] | None] = {
+        self._rows: dict[str, Floats | None] = {
             text: np.array(row) for text, row in (encoded or {}).items()
         }
         self._last: dict[int | None, tuple[list[tuple[str, int]], int, Examples | None]] = {}

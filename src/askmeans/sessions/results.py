@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from askmeans._util.arrays import Floats
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError, AskmeansWarning
 from askmeans.policy.nested import levels_of
@@ -34,8 +35,6 @@ from askmeans.sessions.reports import (
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
-
-Floats = NDArray[np.float64]
 
 SECONDS_PER_QUESTION = 5.0  # as in `askmeans plan`, until people's own pace is known
 _KNOWN = 5  # answers from which on it is known

@@ -603,12 +603,12 @@ class Session:
 
         In a crowd no one waits for a fit: earlier models choose the questions until it ends.
         """
-        self.runtime.learn_aside()
+        self.runtime.learner.start()
 
     @property
     def is_busy(self) -> bool:
         """Whether many people asked this process for questions in the last seconds."""
-        return self.runtime.is_busy
+        return self.runtime.learner.is_busy
 
     def check_writable(self) -> None:
         """Raise a StoreError if an answer could not be stored now, for a health check."""
@@ -616,7 +616,7 @@ class Session:
 
     def close(self) -> None:
         """Close the database."""
-        self.runtime.close()
+        self.runtime.learner.close()
         self.runtime.store.close()
 
     def __enter__(self) -> Self:

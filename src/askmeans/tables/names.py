@@ -4,14 +4,12 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import MissingExtraError
 from askmeans.tables.recipe import Recipe
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import WORDLLAMA, Embed, Vectors, embed_column, wordllama
-
-Floats = NDArray[np.float64]
 
 # Names that say nothing: "Group A", "cluster 3", "B", "12".
 _NUMBERED = re.compile(

@@ -64,6 +64,7 @@ class AppContext:
         self.session = session
         self.root = root  # the path under which the session is served
         self.home = home  # the start page, where several sessions are served
+        self.at_end: list[Callable[[], None]] = []  # of routes that have threads of their own
         self.assignments = Assignments(session, settle_seconds)
         self.cards = self.assignments.cards
         self.result_views = ResultViews(session)
@@ -274,6 +275,8 @@ class AppContext:
 
     def close(self) -> None:
         """End the threads, and close the session."""
+        for end in self.at_end:
+            end()
         self.result_views.close()
         self.thumbnails.close()
         self._background.shutdown(wait=True, cancel_futures=True)

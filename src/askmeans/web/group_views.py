@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Group, Item, Reply, Session, SessionResult
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.group_numbers import RESERVED
 from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _TYPICAL = 4
 _REVIEWED = 8

@@ -13,6 +13,7 @@ import numpy as np
 from fastapi import HTTPException
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Rows
 from askmeans._util.checks import parse_digits
 from askmeans.queries import is_model
 from askmeans.results import strongest_clusters
@@ -27,8 +28,6 @@ SORTS = ("row", "confidence", "group")
 _MOST_WORDS = 200  # characters of a search
 _CORNER = re.compile(r"-?\d{1,4},-?\d{1,4}")
 _MOST_CORNERS = 200
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from askmeans.web.context import AppContext, redirect, scale_of
 from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.history_pages import add_history
 from askmeans.web.item_pages import add_items
+from askmeans.web.model_pages import add_models
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.result_pages import add_results
 from askmeans.web.signin import add_signin, is_unnamed
@@ -33,6 +34,7 @@ def make_router(context: AppContext) -> APIRouter:
     add_results(router, context)
     add_items(router, context)
     add_owner(router, context)
+    add_models(router, context)
     return router
 
 

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
 from askmeans.fuzzy.passes import Frame
 
 Array = Any
-Floats = NDArray[np.float64]
 
 _NUMBERS = 1 << 25  # in a block's largest array
 

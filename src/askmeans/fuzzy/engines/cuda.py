@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import DeviceError, MissingExtraError
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
 from askmeans.fuzzy.passes import progress_callback
 
-Floats = NDArray[np.float64]
 Array = Any  # a CuPy array
 
 _SHARED = 227 * 1024  # bytes of a block of threads on GPUs since 2020 (A100: 163, checked)

@@ -15,12 +15,11 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 _LARGE = 500  # rows from which on a factorisation takes more than some hundredths of a second
 # Largest numbers of answers for fitting and for choosing a kernel: time grows with their cube, and
 # is some seconds for so many.

@@ -5,17 +5,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from askmeans._util.arrays import Bools, Floats, Rows
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.similarity.comparisons import Comparisons
 from askmeans.policy.similarity.crowd import Crowd
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Bools = NDArray[np.bool_]
 
 _PURE = 0.5  # smallest membership of an anchor
 _ANCHORS = 3  # for each group

@@ -9,8 +9,8 @@ Slips are found by belief propagation:
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.belief import EXACT, Belief
 from askmeans.policy.calibration import sharpened
 from askmeans.policy.ensemble import Ensemble
@@ -19,9 +19,6 @@ from askmeans.policy.pool import Strata
 from askmeans.policy.similarity.anchors import Compared, groups_outside, n_wrong
 from askmeans.policy.similarity.crowd import Propagation
 from askmeans.policy.similarity.exact import Core
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
 MISFIT = 0.2  # between an answer and the rows, above which it is checked

@@ -11,15 +11,11 @@ Rules of this file:
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Bools, Floats, Rows
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 from askmeans.queries.values import rounding_noise
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Bools = NDArray[np.bool_]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer: sides tell groups, not degrees.
 MARGIN = 0.98  # smallest difference of similarities after a decided relative answer

@@ -12,15 +12,12 @@ together:
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import logit
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.models.linear import softmax
 from askmeans.policy.similarity.comparisons import Comparisons
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _DAMPING = 0.3
 _SWEEPS, _TOLERANCE = 60, 1e-5

@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import RankError, StopAsking
 from askmeans.paper.geometry import extreme_rows, simplex_least_squares
 from askmeans.paper.pool import SMALLEST, Pool, fewest_items, pool_sizes
 from askmeans.paper.similarities import Similarities
 from askmeans.queries import Answers, Question
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _WORST = 1e6  # largest condition number of the system for a row
 

@@ -16,8 +16,8 @@ Rules of this file:
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import MoreClustersWarning, RankError
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.belief import EXACT, Belief
@@ -48,8 +48,6 @@ from askmeans.policy.similarity.ranking import SimilarRanking
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers
 from askmeans.results import Clustering, warn
-
-Floats = NDArray[np.float64]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
 _LEAST = 0.002  # variance of an entry around the prediction of models

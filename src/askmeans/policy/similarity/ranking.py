@@ -6,17 +6,14 @@ from functools import cached_property
 from itertools import combinations, islice, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Bools, Floats
 from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.policy.ranking import REST, Ranking
 from askmeans.policy.similarity.anchors import Compared, in_order, of_one_kind, parts_of
 from askmeans.policy.similarity.belief import MISFIT, SimilarBelief
 from askmeans.policy.similarity.exact import Core
 from askmeans.queries import Question
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
 _UNSURE = 0.75  # strongest membership below which an item is compared again

@@ -24,6 +24,22 @@ for (const form of document.querySelectorAll("form.change")) {
   show();
 }
 
+// While a model answers, look again how far it is.
+async function look() {
+  if (!document.querySelector("#run [data-running]")) return;
+  try {
+    const text = await (await fetch(location.pathname)).text();
+    const part = new DOMParser().parseFromString(text, "text/html").getElementById("run");
+    if (!part) return;
+    if (!part.querySelector("[data-running]")) return location.replace(location.pathname);
+    document.getElementById("run").replaceWith(part);
+  } catch {
+    // The server may come back.
+  }
+  setTimeout(look, 1500);
+}
+setTimeout(look, 1500);
+
 for (const button of document.querySelectorAll("button[data-copies]")) {
   button.hidden = false;
   button.addEventListener("click", async () => {

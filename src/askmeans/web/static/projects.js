@@ -29,8 +29,9 @@ function send(form) {
     if (event.lengthComputable) sent.querySelector("progress").value = event.loaded / event.total;
   };
   request.onload = () => {
-    if (request.status < 400) location.assign(request.responseURL);
-    else refuse(request.responseText);
+    const plain = request.getResponseHeader("Content-Type")?.startsWith("text/plain");
+    if (plain) refuse(request.responseText);
+    else location.assign(request.responseURL); // also where it was read and refused by then
   };
   request.onerror = () => refuse("The file did not arrive: the server cannot be reached.");
   request.open("POST", form.getAttribute("action"));
