@@ -379,9 +379,10 @@ class Runtime:
         named = group is not None and max(last.value) > DISAGREEING
         if not named or group is None or question.cluster == group:  # in none of the sub-groups
             return []
+        row = question.items[0]
         with self._nesting:
             nested = self._nested
-            if nested is None or not collect_warnings(lambda: nested.wants(group))[0]:
+            if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
                 return []
         return [Question("group", question.items, group)]
 
@@ -437,6 +438,10 @@ class Runtime:
                 or last.settings is not settings or last.examples is not examples
             ):  # fmt: skip
                 result, notes = collect_warnings(lambda: _result(policy, answers))
+                if self._nested is not None:  # some answers are about sub-groups alone
+                    with self.lock:
+                        given = [event.question for event in self.state.evidence()]
+                    result = replace(result, n_queries=len({*given}), n_queries_raw=len(given))
                 within: dict[int, Clustering] = {}
                 notes_within: list[tuple[int, AskmeansWarning]] = []
                 with self._nesting:
