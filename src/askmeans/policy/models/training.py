@@ -14,6 +14,7 @@ from askmeans.policy.pool import Pool
 __all__ = [
     "ALL_OR_NOTHING",
     "FOLDS",
+    "TRUST",
     "Fitted",
     "Training",
     "WithEmpty",
@@ -24,6 +25,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
+TRUST = 0.3  # the part of a row with answers from which models learn from it
 MANY = 10  # answers from which on flexible models learn: one for each fold
 # Over 42 real tables with 50 and 100 answers the log loss is .467 with ten folds, .469 with five.
 FOLDS = 10
@@ -68,8 +70,13 @@ class Training:
 
     @property
     def strongest(self) -> float:
-        """The mean of the strongest memberships."""
-        return float(self.Y.max(axis=1).mean())
+        """The mean of the strongest memberships of the rows that have some."""
+        return float(self.Y[self.placed].max(axis=1).mean())
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """Which rows are known to be in some cluster, not only not to be in others."""
+        return np.asarray(np.where(self.known, self.Y, 0.0).sum(axis=1) > TRUST)
 
     @property
     def is_hard(self) -> bool:
