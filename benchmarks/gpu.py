@@ -1,6 +1,6 @@
-"""A pass of fuzzy k-means on a CUDA card beside one read of the data, a matrix product, and peers.
+"""A pass of fuzzy k-means on a CUDA GPU beside one read of the data, a matrix product, and peers.
 
-Run on a machine with a card: ``python benchmarks/gpu.py``. Times are medians of device events.
+Run on a machine with a GPU: ``python benchmarks/gpu.py``. Times are medians of device events.
 flash-kmeans (hard k-means) is measured where it is installed.
 """
 
@@ -38,7 +38,7 @@ def milliseconds(call: Callable[[], Any], runs: int = 15) -> float:
 
 
 def data(n: int, d: int, k: int, spread: float = 2.0) -> tuple[Any, Any]:
-    """Blobs on the card, so many widths apart or more, and centres near theirs."""
+    """Blobs on the GPU, so many widths apart or more, and centres near theirs."""
     import cupy
 
     rng = cupy.random.default_rng(0)
@@ -105,23 +105,19 @@ def main() -> None:
 
 
 def report(n: int, d: int, k: int) -> None:
-    """A shape's times: one read, one product, both fuzzifiers, TF32 and the peer."""
+    """A shape's times: one read, one product, both fuzzifiers and the peer."""
     import cupy
 
     X, centers = data(n, d, k)
     frame = Frame.around(centers.mean(axis=0), float(X[:10_000].std()))  # as in a fit
-    card = cupy.asarray(centers, np.float32)
+    there = cupy.asarray(centers, np.float32)
 
-    def step(fuzzifier: float, *, tensor_float: bool = False) -> float:
+    def step(fuzzifier: float) -> float:
         inner, coordinates = frame.inner(centers), (frame.shift, frame.scale)
-        return milliseconds(
-            lambda: gpu.accumulate(
-                X, None, inner, coordinates, fuzzifier, tensor_float=tensor_float
-            )
-        )
+        return milliseconds(lambda: gpu.accumulate(X, None, inner, coordinates, fuzzifier))
 
-    read, product = milliseconds(lambda: X.sum()), milliseconds(lambda: X @ card.T)
-    theirs = torch_product(X, card)
+    read, product = milliseconds(lambda: X.sum()), milliseconds(lambda: X @ there.T)
+    theirs = torch_product(X, there)
     two, general = step(2.0), step(1.7)
     print(f"\n{n:,} x {d}, k = {k}")
     print(f"  one read (sum)            {read:8.2f}   {X.nbytes / read / 1e9:.2f} TB/s")
@@ -130,13 +126,9 @@ def report(n: int, d: int, k: int) -> None:
     against = f"{two / read:.2f} reads, {two / product:.2f} products"
     print(f"  fuzzifier 2               {two:8.2f}   {against}")
     print(f"  fuzzifier 1.7             {general:8.2f}   {general / two:.2f} of fuzzifier 2")
-    rough = step(2.0, tensor_float=True) if d < 768 else None  # matrix products know no TF32
-    if rough is not None:
-        print(f"  fuzzifier 2, TF32         {rough:8.2f}   errors near 1e-3: for comparison only")
     peer = flash(X, centers)
     if peer is not None:
-        equal = "" if rough is None else f" at TF32 {rough / peer:.2f} of it,"
-        print(f"  flash-kmeans (TF32)       {peer:8.2f}   ours{equal} as it is {two / peer:.2f}")
+        print(f"  flash-kmeans (TF32)       {peer:8.2f}   ours {two / peer:.2f} of it")
 
 
 def tight(n: int, d: int, k: int) -> None:
@@ -172,7 +164,7 @@ def whole(n: int, d: int, k: int) -> None:
 
 
 def from_host(n: int, d: int, k: int) -> None:
-    """A pass over rows that are sent to the card in each pass, beside sending them alone."""
+    """A pass over rows that are sent to the GPU in each pass, beside sending them alone."""
     X = np.random.default_rng(0).standard_normal((n, d), dtype=np.float32)
     centers = X[:k].astype(np.float64)
     frame = (np.zeros(d), 1.0)
@@ -180,7 +172,7 @@ def from_host(n: int, d: int, k: int) -> None:
 
     def blocks() -> Any:
         host = (X[start : start + rows] for start in range(0, n, rows))
-        return gpu.blocks_on_card(host, rows)
+        return gpu.blocks_on_gpu(host, rows)
 
     def passing() -> None:
         for block in blocks():

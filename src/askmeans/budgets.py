@@ -24,7 +24,8 @@ from askmeans.paper.theorems import (
     two_phase_sizes,
     variance_size,
 )
-from askmeans.policy.stratified import GROWTH, Ask
+from askmeans.policy.ranking import Ask
+from askmeans.policy.stratified import GROWTH
 from askmeans.strategies import (
     PaperStrategy,
     Sequential,

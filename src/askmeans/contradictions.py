@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number, default_float_errors
 from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import Answer
@@ -16,7 +17,6 @@ from askmeans.queries.questions import more_like
 
 __all__ = ["find_contradictions", "find_suspects"]
 
-Floats = NDArray[np.float64]
 Key = tuple[str, tuple[int, ...], int | None]  # of a question: kind, items, cluster
 
 _SLACK = 1e-9  # rounding

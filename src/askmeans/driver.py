@@ -10,8 +10,8 @@ from types import FrameType
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number, default_float_errors
 from askmeans.exceptions import (
     AnswerError,
@@ -28,10 +28,6 @@ from askmeans.policy import Policy
 from askmeans.policy.as_plan import as_plan, failure_of
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
-
-__all__ = ["Oracle", "annotators_of", "bar", "check_oracle", "checked_answers", "run"]
-
-Floats = NDArray[np.float64]
 
 
 class Oracle(Protocol):

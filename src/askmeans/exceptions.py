@@ -110,9 +110,10 @@ class PlanError(AskmeansError):
 
 
 class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
-    """Message that there will be no more answers.
+    """Message that there will be no more answers, with the answers so far.
 
-    A driver throws it into a plan; an oracle may raise it when the annotator stops.
+    An oracle raises it when the annotator stops; a driver throws it into a plan, which then returns
+    its best result. An oracle that fails raises it with the error as its cause.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ class StopAsking(AskmeansError):  # noqa: N818 - a message, not an error
     def __init__(
         self, answers: "NDArray[np.float64]", reached: "NDArray[np.bool_] | None" = None
     ) -> None:
-        super().__init__("no more questions, please")
+        super().__init__("There will be no more answers.")
         self.answers = answers
         self._reached = reached
 

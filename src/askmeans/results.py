@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import default_float_errors
 from askmeans._util.text import html_table
 from askmeans.exceptions import AskmeansWarning
@@ -18,7 +19,6 @@ from askmeans.queries import Answers
 
 __all__ = ["Clustering", "Diagnostics", "ErrorEstimate", "Result"]
 
-Floats = NDArray[np.float64]
 
 _TRACE = 1e-6  # smaller memberships are rounding of a model; answers have at most six digits
 

@@ -19,10 +19,9 @@ from askmeans.paper.same_or_different import same_or_different
 from askmeans.paper.similarities import Similarities
 from askmeans.policy import Policy
 from askmeans.policy.growing import GrowingPolicy
-from askmeans.policy.stratified import Ask, StratifiedPolicy
+from askmeans.policy.ranking import Ask
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.strategies import Sequential, Strategy, Stratified, TwoClusters, TwoPhase
-
-__all__ = ["ASK", "SIMILARITIES", "PlanSpec", "as_seed", "default_ask"]
 
 ASK: tuple[str, ...] = get_args(Ask)
 SIMILARITIES = ("similarity", "pairwise", "relative")

@@ -18,17 +18,9 @@ from askmeans.paper.two_clusters import two_clusters
 from askmeans.paper.two_phase import two_phase
 from askmeans.policy.as_plan import as_plan
 from askmeans.policy.belief import Scale
+from askmeans.policy.ranking import Ask, Settings
 from askmeans.policy.similarity.policy import SimilarityPolicy
-from askmeans.policy.stratified import Ask, Settings, StratifiedPolicy
-
-__all__ = [
-    "PaperStrategy",
-    "Sequential",
-    "Strategy",
-    "Stratified",
-    "TwoClusters",
-    "TwoPhase",
-]
+from askmeans.policy.stratified import StratifiedPolicy
 
 
 class Strategy(ABC):

@@ -139,7 +139,8 @@ def test_groups_are_listed_added_merged_renamed_and_taken_back(askmeans, made):
     assert "3  black\n" in askmeans("groups", "s.db", cwd=made).stdout
     assert "The group is removed again." in askmeans("undo", "s.db", cwd=made).stdout
     assert groups("--remove", "blue") == [(1, "red"), (2, "black")]
-    assert "The group is back." in askmeans("groups", "s.db", "--undo", cwd=made).stdout
+    said = askmeans("groups", "s.db", "--undo", cwd=made).stdout
+    assert "Taken back: removed blue.\n" in said
     refused = askmeans("groups", "s.db", "--merge", "blue", "kale", cwd=made, ok=False)
     assert "by number or name: 1 red, 2 blue, 3 black. Got 'kale'" in refused.stderr
     refused = askmeans("groups", "s.db", "--merge", "blue", "2", cwd=made, ok=False)

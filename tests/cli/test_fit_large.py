@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from cards import have_card
 from distributed import LocalCluster
+from gpus import have_gpu
 from numpy.testing import assert_allclose
 
 
@@ -90,7 +90,7 @@ def test_what_does_not_fit_the_engine_is_refused(askmeans, big, words, message):
 
 
 def test_without_a_card_the_engine_says_what_is_missing(askmeans, big):
-    if have_card():
+    if have_gpu():
         pytest.skip("there is a card here")
     done = askmeans("fit", "big.parquet", "-k", 3, "--engine", "gpu", cwd=big, ok=False)
     assert done.returncode == 1

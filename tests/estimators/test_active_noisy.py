@@ -199,3 +199,12 @@ def test_answers_on_a_crooked_scale_cost_little(scale):
         for oracle in (TableOracle(U), Crooked(U))
     )
     assert crooked < 1.35 * clean + 0.015
+
+
+def test_two_soft_clusters_on_a_scale_that_avoids_its_ends_cost_little():
+    items = np.random.default_rng(0).normal(size=(300, 5))
+    first = 1.0 / (1.0 + np.exp(-items @ np.linspace(0.4, 1.2, 5)))
+    U = np.column_stack([first, 1.0 - first])
+    model = ActiveFuzzyKMeans(2, oracle=TableOracle(0.1 + 0.8 * U), budget=60, random_state=0)
+    error = membership_error(U, model.fit(items).memberships_, how="mean")
+    assert error < 0.015

@@ -37,10 +37,10 @@ def ranked(memberships, seed=0):
 def search(drive, memberships, *, precision=0.1, faithful=False, answers=None, table=None):
     """Cuts, the ledger and the answers of a search through memberships given by rank."""
     ranking, U = ranked(memberships)
-    n, k = U.shape
+    k = U.shape[1]
     # One cluster more than is searched, so that no entry follows from the others.
     answers = answers or KnownMemberships(k + 1, faithful=faithful)
-    asking = search_cuts(ranking, n, np.arange(k), np.arange(k), answers, precision, "search")
+    asking = search_cuts(ranking, np.arange(k), np.arange(k), answers, precision, "search")
     cuts, ledger = drive(asking, U if table is None else table(U))
     return cuts, ledger, answers
 
@@ -194,7 +194,7 @@ def test_clusters_have_their_own_columns_of_the_ranking(drive):
     answers = KnownMemberships(6, faithful=True)
     wide = np.zeros((len(U), 6))
     wide[:, 4] = U[:, 1]
-    asking = search_cuts(ranking, len(U), np.array([1]), np.array([4]), answers, 0.1, "search")
+    asking = search_cuts(ranking, np.array([1]), np.array([4]), answers, 0.1, "search")
     cuts, _ = drive(asking, wide)
     assert cuts.tolist() == literal_cuts(SMOOTH["fuzzy k-means"][::1000]).tolist()
 

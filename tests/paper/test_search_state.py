@@ -103,6 +103,6 @@ def test_of_two_clusters_in_the_relative_order_one_search_suffices(drive, fuzzy_
     for order, n_searched in (("relative", 1), ("distance", 2)):
         state = state_of(X, 2, order=order)
         drive(state.sample_rows(20, every_cluster=True), U)
-        state.estimates = [state.sampled(j) for j in (0, 1)]
+        state.estimates = [state.estimate_from_sample(j) for j in (0, 1)]
         _, ledger = drive(state.search(0.1), U)
         assert len({answer.cluster for answer in ledger.history}) == n_searched

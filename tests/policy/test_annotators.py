@@ -267,6 +267,30 @@ def test_two_clusters_sum_to_one_on_a_compressed_scale_too(n_whole, more):
     assert told.to_complete.sum() == more
 
 
+def strongest_entries(table):
+    """Answers to the two strongest entries of each row, and to two in the middle of some."""
+    order = np.argsort(-table, axis=1)
+    columns = np.hstack([order[:, :2], order[:, 4:6]])[:, [0, 2, 1, 3]]
+    items = np.concatenate([np.repeat(np.arange(len(table)), 2), np.repeat(np.arange(6), 2)])
+    clusters = np.concatenate([columns[:, :2].ravel(), columns[:6, 2:].ravel()])
+    return evidence_of(entries(table, items, clusters), table.shape[1])
+
+
+@pytest.mark.parametrize(("offset", "gain"), [(0.25, 0.5), (0.1, 0.8), (0.2, 1.0)])
+def test_many_clusters_show_a_scale_before_any_row_is_complete(offset, gain):
+    rows = nearly_hard(20, 10)
+    scale = strongest_entries(np.minimum(offset + gain * rows, 1.0)).annotators["me"].scale
+    assert (scale.offset, scale.gain) == pytest.approx((offset, gain), abs=0.01)
+
+
+@pytest.mark.parametrize("softness", [0.1, 1.0, 40.0])
+def test_soft_rows_of_many_clusters_are_left_alone_before_any_is_complete(softness):
+    for seed in range(5):
+        rows = np.random.default_rng(seed).dirichlet(np.full(10, softness), size=20)
+        assert strongest_entries(rows).annotators["me"].scale.gain == 1.0
+        assert strongest_entries(rows).annotators["me"].scale.offset == 0.0
+
+
 def crowd(seed=5, n=80, k=4):
     """A careful, a crooked and two careless people on the same items, with the truth."""
     rng = np.random.default_rng(seed)

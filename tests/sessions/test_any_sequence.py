@@ -44,6 +44,9 @@ STEP = st.one_of(
     st.tuples(st.just("add group"), WHO, st.none()),
     st.tuples(st.just("merge"), WHO, st.integers(0, 3)),
     st.tuples(st.just("remove"), WHO, st.integers(0, 3)),
+    st.tuples(st.just("refine"), WHO, st.integers(0, 5)),
+    st.tuples(st.just("flatten"), WHO, st.integers(0, 5)),
+    st.tuples(st.just("move group"), WHO, st.integers(0, 35)),
     st.tuples(st.just("tell new group"), WHO, st.none()),
     st.tuples(st.just("undo groups"), WHO, st.none()),
     st.tuples(st.just("adjudicate"), WHO, st.one_of(VALUE, st.none())),
@@ -122,6 +125,8 @@ class Team:
         elif what == "remove":
             numbers = [group.number for group in session.groups]
             session.groups.remove(numbers[detail % len(numbers)], annotator=who)
+        elif what in ("refine", "flatten", "move group"):
+            self.nest(what, who, detail)
         elif what == "tell new group" and self.held[who]:
             self.give(who, self.with_new_group, self.held[who].pop(0), None)
         elif what == "undo groups":
@@ -138,6 +143,19 @@ class Team:
         elif what == "crash":
             session.close()
             self.open[who] = sessions.open(self.path)
+
+    def nest(self, what, who, detail):
+        groups = self.open[who].groups
+        numbers = [group.number for group in groups]
+        first = numbers[detail % len(numbers)]
+        if what == "refine":
+            groups.refine(first, [f"part {len(groups.all_names)}"] if detail % 2 else 2)
+        elif what == "flatten":
+            groups.flatten(first, annotator=who)
+        else:
+            groups.move_group(
+                first, [None, *numbers][detail // 6 % (len(numbers) + 1)], annotator=who
+            )
 
     def with_new_group(self, number, _, annotator):
         session = self.open[annotator]
@@ -200,7 +218,8 @@ def share(runtime, number, cluster):
     value, told = runtime.state.value(number), runtime.question(number).cluster
     if isinstance(value, tuple):
         told, value = value.index(max(value)), max(value)
-    return value if told is not None and runtime.groups.resolve(told) == cluster else math.nan
+    there = told is not None and runtime.groups.resolve(told) is not None
+    return value if there and cluster in runtime.groups.path(told) else math.nan
 
 
 def what_is_kept_up_is_what_the_log_says(session):

@@ -397,9 +397,8 @@ def test_everything_works_without_script(address, database, sit_down):
     page.get_by_role("button", name="Save").click()
     expect(page.locator("#said")).to_contain_text("0.55")
     page.goto(f"{address}/history")
-    page.get_by_role("link", name=re.compile("Change the answer to question")).last.click()
-    expect(page.locator(".meaning")).to_contain_text("Your answer was “½”")
-    page.get_by_role("button", name="entirely").click()
+    page.get_by_label(re.compile("Answer to question")).last.select_option("entirely")
+    page.get_by_role("button", name=re.compile("Save the answer")).last.click()
     assert [value for _, _, value in kept(database)] == [None, 0.55, 1.0]
     page.goto(f"{address}/results")
     expect(page.locator("svg.scatter circle").first).to_be_visible()
@@ -423,9 +422,15 @@ def test_answers_are_changed_in_the_history(address, database, sit_down, tools):
     tools.answer(page, "4")
     expect(page.locator("#said")).to_contain_text("Saved: “mostly” (¾)")
     assert {q: value for q, _, value in kept(database)}[int(first)] == 0.75
-    page.goto(f"{address}/history")
+    page.goto(f"{address}/history?q=a")
+    page.get_by_label(f"Answer to question {first}").select_option("entirely")
+    page.get_by_role("button", name=f"Save the answer to question {first}").click()
+    expect(page.locator("#said")).to_contain_text("Saved: “entirely” (1)")
+    assert page.url.endswith("/history?q=a")  # the list stays where it was
     page.get_by_role("button", name=f"Take back question {first}").click()
     expect(page.locator("#said")).to_contain_text("Taken back")
+    assert len(kept(database)) == 1
+    page.goto(address)
     assert tools.question_of(page) == first
 
 

@@ -48,7 +48,9 @@ def moves(session, tools, client):
         "/undo": {"question": row, "key": "b"},
         "/stop": {},
         "/renew": {},
+        "/history/change": {"question": row, "key": "g", "value": "group-1"},
         "/leave": {"key": "c"},
+        "/items/move": {"key": "f", "row-3": "on", "value": "group-0"},
         "/rename": {"cluster": 0, "name": "small ones", "about": "They fit into a hand."},
         "/names": {"name-0": "smaller ones"},
         "/groups": {"name": "round"},
@@ -74,7 +76,8 @@ def moves(session, tools, client):
     return own, forms, programs
 
 
-QUIET = {"/practice", "/signin", "/signout"}  # write nothing
+# Write nothing for somebody with a name.
+QUIET = {"/practice", "/signin", "/signout", "/name", "/models", "/models/stop"}
 
 
 def test_a_move_that_is_sent_while_its_invitation_is_revoked_is_refused_and_not_kept(client, tools):

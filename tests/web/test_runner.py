@@ -151,10 +151,10 @@ def test_with_a_certificate_other_machines_are_served_encrypted_by_a_name(databa
         trusted = ssl.create_default_context(cafile=str(tmp_path / "c.pem"))
         opener = build_opener(HTTPSHandler(context=trusted), HTTPCookieProcessor())
         page = opener.open(link, timeout=60)
-        assert page.url == link.partition("?")[0] + "welcome"
+        assert page.url == link.partition("?")[0] + "name"
         assert page.status == 200
         assert page.headers["strict-transport-security"] == "max-age=31536000"
-        here = Request(page.url.replace("welcome", "signin"), headers={"Host": "127.0.0.1"})
+        here = Request(page.url.replace("name", "signin"), headers={"Host": "127.0.0.1"})
         by_number = opener.open(here, timeout=60)
         assert "strict-transport-security" not in by_number.headers
         port = int(link.split(":")[2].partition("/")[0])

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from askmeans.web.context import STATIC, STYLES
+from askmeans.web.context import HOME_STYLES, STATIC, STYLES
 
 TEMPLATES = sorted((Path(STATIC).parent / "templates").glob("*.html"))
 
@@ -18,4 +18,6 @@ def test_links_begin_with_the_path_under_which_the_session_is_served():
 
 
 def test_every_style_is_linked():
-    assert {f"{name}.css" for name in STYLES} == {file.name for file in STATIC.glob("*.css")}
+    assert {f"{name}.css" for name in (*STYLES, *HOME_STYLES)} == {
+        file.name for file in STATIC.glob("*.css")
+    }

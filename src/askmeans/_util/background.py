@@ -5,8 +5,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["background_pool"]
-
 # On two busy cores, with the database in memory, the slowest twentieth of the answers of 100 people
 # took 0.7 s with 0, 0.2 s with 5 and 0.16 s with 12; with 12, beside other programs, results took
 # half a minute (benchmarks/web.py --annotators 100).

@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["PALETTE", "as_hex", "blend"]
-
 # Okabe and Ito's set ("Color Universal Design", 2008); black last, for it darkens every mixture.
 _OKABE_ITO = (
     "#0072B2",  # blue

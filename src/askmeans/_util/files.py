@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["atomic_file", "broken_as_value_errors", "parse_json"]
-
 
 def parse_json(text: str) -> Any:
     """Parse JSON; a ValueError where it is invalid, or nested too deeply."""

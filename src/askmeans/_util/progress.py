@@ -17,8 +17,6 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-__all__ = ["answers_bar", "passes_bar", "stage", "work_bar"]
-
 
 @contextmanager
 def answers_bar(budget: int | None) -> Iterator[Callable[[int], None]]:

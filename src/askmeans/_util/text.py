@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["UNSEEN", "as_csv", "csv_cell", "csv_value", "html_table", "is_clean", "printable"]
-
 # Characters that are not allowed in names, as a character class: control characters, line and
 # paragraph separators, characters that reverse the direction of writing, spaces without width. (The
 # joiners U+200C and U+200D are part of words and of emoji.)

@@ -13,8 +13,6 @@ from askmeans.cli.output import say
 if TYPE_CHECKING:
     from askmeans.sessions import Event
 
-__all__ = ["audit"]
-
 
 @command
 def budget(
@@ -51,7 +49,7 @@ def pause(
 
 @command
 def audit(options: SessionOptions) -> None:
-    """List all events of a session: time, person, client, and what was done."""
+    """List all events of a session: time, person, client and event."""
     from askmeans.sessions.events import as_dict
 
     with options.open() as session:
@@ -62,7 +60,8 @@ def audit(options: SessionOptions) -> None:
 
 def _event_text(event: "Event", names: list[str]) -> str:
     """An event in a line; groups by their present names, or as they were added, from 1."""
-    from askmeans.cli.questions import FIRST, answer_text, kind_text
+    from askmeans.cli.questions import answer_text, kind_text
+    from askmeans.oracles.console import FIRST
     from askmeans.sessions.events import Event
 
     at = datetime.fromtimestamp(event.at, UTC).isoformat(sep=" ", timespec="seconds")

@@ -1,4 +1,4 @@
-"""Files of known answers: CSV as `export` writes it, or what another tool exported.
+"""Files of known answers: CSV in the format of `export`, or an export of another tool.
 
 One row per answer: kind, ids of the items, the cluster and its name, the number of clusters, the
 repeat and the value (empty for "cannot say"). The value of a group question has its shares by the
@@ -37,8 +37,6 @@ from askmeans.tables.exchange import argilla_user, read_labels
 
 if TYPE_CHECKING:
     from askmeans.sessions import Session
-
-__all__ = ["one_per_question", "read_answers", "session_answers"]
 
 _ITEMS = ["item", "item_2", "item_3"]  # ids, to the letter: spaces and line breaks count
 _SAME = 1e-4  # the difference of two answers that were rounded
@@ -255,7 +253,7 @@ class _Reader:
         )
 
     def _check_name(self, row: dict[str, str], what: str, name: str, where: str) -> None:
-        """Refuse an answer about clusters that people had given other names."""
+        """Refuse an answer about clusters that had other names."""
         written = row.get("cluster_name", "")
         parts = _SHARE.sub("\n", written).strip("\n").split("\n")
         default = all(_DEFAULT_NAME.fullmatch(p) and p not in self.names for p in parts)

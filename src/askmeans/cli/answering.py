@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from askmeans.sessions import Session, Status
 
-__all__ = ["PanelOptions"]
-
 _MAX_CONFLICTS = 10  # listed
 
 
@@ -147,7 +145,7 @@ def status(
 
 
 def _status_lines(session: "Session", report: "Status", database: str) -> "Iterator[str]":
-    """Where a session stands, in lines."""
+    """Format the status of a session."""
     from askmeans.cli.questions import kind_text
     from askmeans.sessions import SessionState, conflicts
 

@@ -21,8 +21,6 @@ from askmeans.cli.options import (
 )
 from askmeans.cli.output import complain
 
-__all__ = ["PredictOptions"]
-
 
 @command
 def add(

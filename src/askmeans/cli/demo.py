@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles
+from askmeans._util.arrays import Floats
 from askmeans._util.colors import PALETTE, as_hex, blend
 from askmeans.cli.example_data import INK, MOUTH, SKIN, shape_of
 from askmeans.datasets import make_faces
@@ -20,13 +21,9 @@ from askmeans.datasets.planted import Planted
 from askmeans.exceptions import DataError
 from askmeans.results import wrong_of
 
-__all__ = ["run"]
-
-Floats = NDArray[np.float64]
-
 QUESTIONS = 24
 COLORS = as_hex(PALETTE[: len(MOODS)])
-_MADE_BY = "askmeans demo"  # stands in the picture, so that no other is overwritten
+_MADE_BY = "askmeans demo"  # written into the picture, so that no other file is overwritten
 _SHOWN = 6  # faces between moods, in the table and in the picture
 
 
@@ -60,17 +57,18 @@ def run(out: Path) -> None:
     program = "askmeans" if shutil.which("askmeans") else sys.argv[0]  # `make demo`: in .venv
     console.print(f"Be the expert yourself: [bold]{program} demo --web[/bold]")
     console.print(f"Files to try it with, texts and pictures: [bold]{program} demo --data[/bold]")
+    console.print(f"Sort a file of your own in the browser: [bold]{program} serve[/bold]")
 
 
 def _between(model: ActiveFuzzyKMeans) -> list[int]:
-    """Faces that nobody was asked about and that lie most between moods, by the result."""
+    """Faces without a question that lie most between moods, by the result."""
     known = {item for answer in model.history_ for item in answer.items}
     order = np.argsort(model.memberships_.max(axis=1))
     return [int(row) for row in order if int(row) not in known][:_SHOWN]
 
 
 def _first_answers(faces: Planted, model: ActiveFuzzyKMeans) -> Table:
-    """A few of the questions, as a person would have met them."""
+    """The first questions and answers."""
     table = Table(title="The first of its questions", title_justify="left")
     table.add_column("to which group does it belong?")
     table.add_column("the expert says")
@@ -82,7 +80,7 @@ def _first_answers(faces: Planted, model: ActiveFuzzyKMeans) -> Table:
 
 
 def _soft_rows(faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> Table:
-    """Faces between moods: what the result says of them beside the truth."""
+    """Faces between moods: the result beside the truth."""
     table = Table(title="Faces between moods, that nobody was asked about", title_justify="left")
     table.add_column("")
     table.add_column("after asking")
@@ -145,7 +143,7 @@ def _bar(shares: Floats, width: int = 8) -> Text:
 
 
 def _in_words(shares: Floats) -> str:
-    """The largest two shares in words."""
+    """Format the two largest shares."""
     best = np.argsort(shares)[::-1][:2]
     return ", ".join(f"{MOODS[mood]} {shares[mood]:.0%}" for mood in best if shares[mood] > 0.05)
 

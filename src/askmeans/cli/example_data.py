@@ -1,4 +1,4 @@
-"""Example data that anybody can judge: messages to a shop, painted scenes, drawn faces."""
+"""Example data that need no expert: messages to a shop, painted scenes, drawn faces."""
 
 import csv
 import io
@@ -11,15 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.datasets import make_messages, make_scenes
 from askmeans.datasets.faces import FEATURES, MOODS, make_faces
 from askmeans.datasets.messages import Messages
 from askmeans.exceptions import DataError
 from askmeans.sessions import create
-
-__all__ = ["INK", "MOUTH", "SKIN", "Shape", "make_faces_session", "shape_of", "write_data"]
-
-Floats = NDArray[np.float64]
 
 _EXAMPLES = 4  # of each mood, pinned: three on its tile, one to practise on
 _PURPOSE = "We sort drawn faces by their mood. You are the expert: say what you see."

@@ -24,8 +24,6 @@ from askmeans.tables.exchange import (
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["run"]
-
 _TOOLS = ("label-studio", "argilla", "huggingface")  # formats of other tools
 
 
@@ -81,7 +79,7 @@ def _write_result(options: SessionOptions, out: Path | None, format: str, *, for
 
 
 def _result_lines(result: SessionResult) -> list[str]:
-    """How far the session is."""
+    """Lines about the result and the questions left."""
     n_items = len(result.memberships)
     lines = [f"{n_items} items, {result.n_queries} answers; {result.state}, "
              f"{result.missing.low} to {result.missing.high} questions left."]  # fmt: skip
@@ -152,7 +150,7 @@ def _write_for_tool(
 
 
 def _labelled(session: Session, result: SessionResult) -> list[LabelledItem]:
-    """Every item with what people see, its memberships and its answers."""
+    """Every item with its displayed values, memberships and answers."""
     groups = list(result.group_names)
     names = session.groups.all_names
     answers: dict[int, dict[str, dict[str, float]]] = {}

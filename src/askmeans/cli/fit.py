@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name, check_number
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
 from askmeans.cli.options import changed_options, comma_list, refuse_options
@@ -27,9 +28,6 @@ from askmeans.tables.reading import check_column, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["run"]
-
-Floats = NDArray[np.float64]
 
 _TABLES = ("memberships.csv", "centers.csv")
 _SUMMARY, _PICTURE = "summary.json", "png"
@@ -147,7 +145,7 @@ def _cluster_names(
 
 
 def _name_in_warnings(names: list[str]) -> None:
-    """Let warnings call the clusters what the results call them."""
+    """Use the names of the clusters in warnings."""
     show = warnings.showwarning
 
     def with_cluster_names(message: Warning | str, *place: Any, **more: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans import sessions
+from askmeans._util.arrays import Floats
 from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, plain
@@ -33,10 +34,6 @@ from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items
-
-__all__ = ["Job", "Outcome", "outcome_of"]
-
-Floats = NDArray[np.float64]
 
 _EXEMPLARS = 10  # of each cluster: more than are shown beside an item
 
@@ -62,7 +59,7 @@ class Job:
         return [] if path is None else read_answers(path, self.items.ids, self.names)
 
     def summary(self, **values: Any) -> dict[str, Any]:
-        """What every summary has, and these values."""
+        """The summary with these values."""
         return {
             "n_items": len(self.X),
             "n_clusters": self.spec.n_clusters,
@@ -74,7 +71,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Memberships, the clusters' names, and the summary of how they came about."""
+    """Memberships, the clusters' names, and the summary of the fit."""
 
     memberships: Floats
     names: list[str]
@@ -127,7 +124,7 @@ def _unsupervised(job: Job) -> Floats:
 
 
 def _by_session(job: Job) -> Outcome:
-    """A fit with a person, who answers in a session beside the data; it goes on with an old one."""
+    """A fit with a person, in a new session beside the data or in that of an earlier run."""
     budget, known = job.options.questions.budget, job.known_answers()
     with _opened(job) as session:
         if known:
@@ -203,7 +200,7 @@ def _by_run(job: Job) -> Outcome:
     except AskmeansError as error:
         if error.result is None:
             raise
-        result, failure = error.result, error  # what was reached is written all the same
+        result, failure = error.result, error  # the result so far is written
     return Outcome(
         memberships=_matched(job, result.clustering.memberships),
         names=job.names,
@@ -229,7 +226,7 @@ def _console(job: Job) -> ConsoleOracle:
 
 
 def _exemplars(job: Job, known: Answers) -> list[list[int]] | None:
-    """Typical items of clusters that have no names yet, by what the plan knows so far."""
+    """Typical items of clusters without names, by the answers so far."""
     if job.options.questions.names is not None or job.spec.ask in SIMILARITIES:
         return None
     start, _ = collect_warnings(
@@ -240,7 +237,7 @@ def _exemplars(job: Job, known: Answers) -> list[list[int]] | None:
 
 
 def _about(job: Job) -> dict[str, Any]:
-    """What the answers to a plan are about."""
+    """The data and clusters of a plan's answers."""
     data = hashlib.sha256(job.X.round(4).tobytes() + "\n".join(job.items.ids).encode())
     return {"clusters": job.names, "data": data.hexdigest()}
 

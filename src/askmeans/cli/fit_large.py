@@ -17,12 +17,10 @@ from askmeans.cli.tables import check_unused, workers, write_frames, write_text
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.arrays import even_rows
-from askmeans.fuzzy.engines.cuda import check_card
+from askmeans.fuzzy.engines.cuda import check_gpu
 from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
 from askmeans.fuzzy.passes import reporting_progress
 from askmeans.tables.encoders import Scaling
-
-__all__ = ["run_large"]
 
 _USED = frozenset({"engine", "scheduler", "memory", "top", "out", "force", "as_json", "features",
                    "metric", "scale", "fuzzifier", "seed"})  # fmt: skip
@@ -99,7 +97,7 @@ def _check(options: FitOptions) -> None:
     )
     check_number(options.n_clusters, "clusters", "askmeans fit", integer=True, minimum=1)
     if options.engine == "gpu":
-        check_card()
+        check_gpu()
     if options.engine == "dask" and options.data.suffix == ".npy":
         raise DataError(
             "The data of --engine dask must be Parquet, which workers read by parts. Got "

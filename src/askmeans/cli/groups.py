@@ -12,8 +12,6 @@ from askmeans.exceptions import ParameterError, SessionError
 if TYPE_CHECKING:
     from askmeans.sessions import Event, Session
 
-__all__ = ["GroupChanges"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupChanges:

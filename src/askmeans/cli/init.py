@@ -7,13 +7,11 @@ from askmeans._util.progress import stage
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
-from askmeans.cli.tables import DataFile, read_candidates, read_with
+from askmeans.cli.tables import DataFile, read_rows, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
 from askmeans.tables.columns import Column
-
-__all__ = ["run"]
 
 
 def run(options: InitOptions) -> None:
@@ -24,7 +22,7 @@ def run(options: InitOptions) -> None:
     n_clusters, annotations, target = options.n_clusters, options.n_annotations, options.target
     file = DataFile(data=options.data, engine=options.engine, scheduler=options.scheduler)
     with stage("reading", 2, INIT_STAGES):
-        table, id_column = read_candidates(file, options.table.id, questions.seed)
+        table, id_column = read_rows(file, options.table.id, questions.seed)
     with stage(f"encoding {len(table.frame):,} rows", 3, INIT_STAGES):
         items = read_with(
             replace(options.table, id=id_column), table, comma_list(options.table.show)

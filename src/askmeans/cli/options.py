@@ -25,10 +25,7 @@ from askmeans.exceptions import ParameterError
 if TYPE_CHECKING:
     from askmeans.sessions import Session
 
-__all__ = ["QuestionOptions", "SessionOptions", "TableOptions", "app", "changed_options",
-           "comma_list", "command", "refuse_options"]  # fmt: skip
-
-STOPPED = 3  # exit code of a run that was interrupted, or had nothing to ask
+STOPPED = 3  # exit code of an interrupted run, or of one without questions
 VARIABLE = "ASKMEANS_DB"
 PORT = 8420
 
@@ -139,7 +136,7 @@ class SessionOptions:
             yield session
 
     def show(self, session: "Session", values: Any, *lines: str) -> None:
-        """Print the values, a mapping or a record, as JSON where that is asked for, else lines."""
+        """Print the values, a mapping or a record, as JSON with --json, else the lines."""
         from askmeans.cli.output import json_text, say
 
         if self.as_json:
@@ -202,7 +199,7 @@ class _DatabaseCommand(TyperCommand):
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add a command. One that returns False was stopped, or had nothing to do: exit code 3."""
+    """Add a command; if it returns False, the exit code is 3."""
     parameters = inspect.signature(function).parameters.values()
 
     @functools.wraps(function)

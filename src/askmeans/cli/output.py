@@ -1,12 +1,10 @@
-"""What commands print. All of it goes through here, so that no data controls the terminal."""
+"""Output of commands, without control characters, which could come from data."""
 
 import json
 import sys
 from typing import Any
 
 from askmeans._util.text import printable
-
-__all__ = ["add_hint", "complain", "json_text", "plain", "say", "say_database", "typed_database"]
 
 
 def say(text: str) -> None:
@@ -29,7 +27,7 @@ def say_database(database: str) -> None:
 
 
 def typed_database(database: str) -> str:
-    """The database as a person types it in another command, without a password."""
+    """The database for use in another command, without a password."""
     from askmeans.sessions.store import is_postgresql, shown
 
     return shown(database) if is_postgresql(database) else database
@@ -46,7 +44,7 @@ def json_text(values: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: None for infinity; of an array its mean and its largest value."""
+    """Convert a value for JSON: None for infinity; an array to its mean and its largest value."""
     import numpy as np
 
     if isinstance(value, np.ndarray):

@@ -1,9 +1,7 @@
-"""`askmeans panel`: a language model answers ahead; how much rests on whom; names for groups."""
+"""`askmeans panel`: a language model as an adviser, its reliability, and names for groups."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,27 +11,28 @@ from askmeans._util.progress import answers_bar
 from askmeans.cli.answering import PanelOptions
 from askmeans.cli.output import complain, typed_database
 from askmeans.cli.questions import numbered
-from askmeans.exceptions import ParameterError, StopAsking
+from askmeans.exceptions import ParameterError
 from askmeans.llm import ModelOracle, model_client
 from askmeans.llm.client import ModelClient
 from askmeans.llm.cost import CachedClient, Limits, ModelCost, ReplyCache
 from askmeans.llm.names import NameProposer
-from askmeans.llm.prompts import PICTURES, Prompts
 from askmeans.queries import GroupQueries
 from askmeans.results import rounded
-from askmeans.sessions import AdviserScore, Group, Session
-from askmeans.sessions.store import file_of, is_postgresql
-from askmeans.sessions.tables import group_samples, shown_item
+from askmeans.sessions import AdviserScore, Session
+from askmeans.sessions.model_answers import (
+    answer_ahead,
+    model_prompts,
+    replies_file,
+    rows_to_ask,
+)
+from askmeans.sessions.tables import group_samples
 
-__all__ = ["run"]
-
-ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
-
-_AT_A_TIME = 8  # batches of as many requests as are made at a time, then the session keeps them
+_ON = "the same command goes on from here"
+_ON_WITH_MORE = "with a larger budget the same command goes on from here."
 
 
 def run(options: PanelOptions) -> bool:
-    """Do what the options ask for; False where it was stopped."""
+    """Run the command; return False if it was stopped."""
     with options.session.open() as session:
         if options.share is not None:
             if not 0.0 <= options.share <= 1.0:
@@ -54,7 +53,7 @@ def run(options: PanelOptions) -> bool:
             _propose(options, session, client)
             return True
         oracle = _oracle(session, client, options)
-        rows = _rows(session, client.name, options)
+        rows = rows_to_ask(session, client.name, options.items, again=options.again)
         if options.forecast or not options.session.as_json:
             queries = GroupQueries(np.array(rows, dtype=np.int64), len(session.groups))
             cost = oracle.forecast(queries)
@@ -63,9 +62,12 @@ def run(options: PanelOptions) -> bool:
             options.session.show(session, values, line)
         if options.forecast:
             return True
-        stopped = _answer_ahead(session, oracle, rows)
+        with answers_bar(len(rows)) as advance:
+            why = answer_ahead(session, oracle, rows, advance)
+        if why:
+            complain(f"{why}; {_ON if not oracle.is_spent else _ON_WITH_MORE}")
         _show_panel(options, session, (oracle.spent, oracle.spent_in_all))
-        return not stopped
+        return not why or oracle.is_spent
 
 
 def _client(options: PanelOptions) -> ModelClient:
@@ -98,34 +100,17 @@ def _extra(text: str | None) -> dict[str, Any] | None:
 
 
 def _oracle(session: Session, client: ModelClient, options: PanelOptions) -> ModelOracle:
-    """The model as an annotator of this session."""
-    prompts = _prompts(session, session.groups)
+    """The model as an oracle for this session."""
+    prompts = model_prompts(session, session.groups)
     if not prompts.guidelines and not any(prompts.exemplars):
         complain("there are no guidelines and no pinned examples: the model knows names only")
     return ModelOracle(
         client, guidelines=prompts.guidelines, show=prompts.shown, names=prompts.names,
         exemplars=prompts.exemplars, votes=options.votes,
-        cache=options.cache or _beside(options.session.database), max_cost=options.max_cost,
+        cache=options.cache or replies_file(options.session.database), max_cost=options.max_cost,
         max_tokens=options.max_tokens, prices=_prices(options.prices),
         concurrency=options.concurrency,
     )  # fmt: skip
-
-
-def _prompts(session: Session, groups: Sequence[Group]) -> Prompts:
-    """The instructions of the model: those that people read now."""
-    texts = session.settings.options
-    guidelines = "\n\n".join(text for text in (texts["purpose"], texts["guidelines"]) if text)
-    names = [f"{g.name}: {g.description}" if g.description else g.name for g in groups]
-    pinned = [session.groups.pinned(group.number) for group in groups]
-    return Prompts(guidelines, lambda row: _shown(session, row), names, pinned)
-
-
-def _beside(database: str) -> Path:
-    """Where raw answers are kept by default."""
-    if is_postgresql(database):
-        return Path("askmeans.replies.db")
-    file = file_of(database)
-    return file.with_name(f"{file.name}.replies")
 
 
 def _prices(text: str | None) -> tuple[float, float] | None:
@@ -142,94 +127,11 @@ def _prices(text: str | None) -> tuple[float, float] | None:
     return read, written
 
 
-def _shown(session: Session, row: int) -> dict[str, Any]:
-    """An item as people see it, with its picture."""
-    shown = shown_item(session.item(row))
-    file = session.rows.image_file(row)
-    if file is not None and file.suffix.lower() in PICTURES:
-        shown["picture"] = file
-    return shown
-
-
-def _rows(session: Session, model: str, options: PanelOptions) -> list[int]:
-    """The items to ask the model about: random ones first, without those it answered."""
-    order = session.advisers.audit_order()
-    known = {} if options.again else session.advisers.answers().get(model, {})
-    return [row for row in order[: options.items] if row not in known]
-
-
-def _answer_ahead(session: Session, oracle: ModelOracle, rows: list[int]) -> bool:
-    """Let the model answer; whether it was stopped before the end."""
-    with answers_bar(len(rows)) as advance:
-        for part in _parts(rows, _AT_A_TIME * oracle.concurrency):
-            stopped, cause = False, None
-            groups = list(session.groups)  # people may add, merge, name and pin while it goes on
-            oracle.prompts = _prompts(session, groups)
-            queries = GroupQueries(np.array(part, dtype=np.int64), len(groups))
-            try:
-                answers = oracle.answer(queries)
-                reached = np.ones(len(part), dtype=bool)
-            except StopAsking as stop:
-                answers, reached, stopped, cause = stop.answers, stop.reached, True, stop.__cause__
-            failed = {question.items[0] for question in oracle.failed}
-            values = {
-                row: _value(groups, shares)
-                for row, shares, has_answer in zip(part, answers.tolist(), reached, strict=True)
-                if has_answer and row not in failed  # what failed is asked again next time
-            }
-            session.advisers.add(oracle.name, _about_present_groups(session, values))
-            advance(len(part))
-            if isinstance(cause, Exception):
-                raise cause
-            if stopped:
-                why = "stopped before the end; the same command goes on from here"
-                if oracle.is_spent:
-                    left = len(rows) - rows.index(part[0]) - len(values)
-                    why = f"stopped before the end: {oracle.refusal}. {_what_is_left(oracle, left)}"
-                complain(why)
-                return not oracle.is_spent
-    return False
-
-
-def _what_is_left(oracle: ModelOracle, left: int) -> str:
-    """The cost of the items that are left, by the mean of those answered."""
-    spent = oracle.spent_in_all
-    more = ""
-    if spent.calls and spent.money is not None:
-        more = f" would cost about {left * oracle.votes * spent.money / spent.calls:.2g} more"
-    elif spent.calls:
-        tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
-        more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
-    return f"The {left} items left{more}; with a larger budget the same command goes on from here."
-
-
-def _parts(rows: list[int], size: int) -> Iterator[list[int]]:
-    """Some rows at a time."""
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
-
-
-def _value(groups: Sequence[Group], shares: list[float]) -> dict[int, float] | None:
-    """A row by the groups' numbers; None for "cannot say"."""
-    if any(map(math.isnan, shares)):
-        return None
-    pairs = zip(groups, shares, strict=True)
-    return {group.number: share for group, share in pairs if share > 0.0}
-
-
-def _about_present_groups(session: Session, answers: ModelAnswers) -> ModelAnswers:
-    """Answers without those about a group that was taken back: they are asked for again."""
-    present = {group.number for group in session.groups}
-    others = {j for row in answers.values() for j in row or ()} - present
-    gone = {j for j in others if session.groups.find(j) is None}  # not merged with another
-    return {row: shares for row, shares in answers.items() if not gone & set(shares or ())}
-
-
 def _propose(options: PanelOptions, session: Session, client: ModelClient) -> None:
-    """Print names that the groups might have; no group is renamed."""
+    """Print proposed names of groups, without renaming."""
     limits = Limits(max_cost=options.max_cost, max_tokens=options.max_tokens,
                     prices=_prices(options.prices))  # fmt: skip
-    cache = ReplyCache(options.cache or _beside(options.session.database))
+    cache = ReplyCache(options.cache or replies_file(options.session.database))
     cached = CachedClient(client, cache, limits)
     groups = list(session.groups)
     guidelines = session.settings.options["guidelines"]
@@ -256,7 +158,7 @@ def _propose(options: PanelOptions, session: Session, client: ModelClient) -> No
 
 
 def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCost]) -> None:
-    """Print the costs of this run and of all, if any, and how much depends on whom."""
+    """Print the costs of this run and of all runs, and the reliability of advisers."""
     report, lines = session.advisers.report(), []
     for each, when in zip(costs, ("asked", "with earlier runs"), strict=False):
         if when == "asked" or each.calls > costs[0].calls:
@@ -280,7 +182,7 @@ def _show_panel(options: PanelOptions, session: Session, costs: Sequence[ModelCo
 
 
 def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
-    """What a model's answers are worth, in words."""
+    """Format the reliability of a model."""
     agreed = "not compared with people yet"
     if score.agreement is not None:
         agreed = f"agrees with people in {score.agreement:.0%} of {score.together} items"
@@ -300,7 +202,7 @@ def _score_lines(name: str, score: AdviserScore) -> Iterator[str]:
 
 
 def _cost_text(cost: ModelCost) -> str:
-    """A cost in words."""
+    """Format a cost."""
     money = "" if cost.money is None else f", {cost.money:.4f} by the prices given"
     failed = "" if not cost.failed else f" ({cost.failed} more failed)"
     estimated = "" if not cost.estimated else f", {cost.estimated} of them estimated"

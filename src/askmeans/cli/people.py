@@ -16,8 +16,6 @@ from askmeans.exceptions import AnswerError
 if TYPE_CHECKING:
     from askmeans.sessions import Disagreement, Invite, Session
 
-__all__ = ["agreement"]
-
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 

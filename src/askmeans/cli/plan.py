@@ -1,4 +1,4 @@
-"""`askmeans plan`: a table of strategies and what they will cost."""
+"""`askmeans plan`: a table of strategies with their forecast costs and errors."""
 
 import json
 from typing import TYPE_CHECKING
@@ -18,11 +18,9 @@ from askmeans.strategies import PaperStrategy, Sequential, Strategy, Stratified,
 if TYPE_CHECKING:
     from askmeans.tables.columns import Column
 
-__all__ = ["run"]
-
 
 def run(options: PlanOptions) -> None:
-    """Print what each strategy will cost and reach."""
+    """Print the forecast of each strategy."""
     k, ask, seconds = options.k, options.ask, options.seconds_per_question
     check_positive(seconds, "seconds_per_question", "askmeans plan")
     n, features = _items(options)
@@ -65,7 +63,7 @@ def run(options: PlanOptions) -> None:
 
 
 def _items(options: PlanOptions) -> tuple[int, list["Column"]]:
-    """How many items there are, as given or the file's rows, and the columns to cluster by."""
+    """The number of items, and the feature columns of a file."""
     if (options.data is None) == (options.n is None):
         got = "neither" if options.data is None else "both"
         raise ParameterError(
@@ -93,7 +91,7 @@ def _items(options: PlanOptions) -> tuple[int, list["Column"]]:
 
 
 def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:
-    """A forecast as the table shows it."""
+    """A row of the table."""
     return {
         "strategy": _strategy_text(plan.strategy),
         "questions": plan.n_queries,
@@ -104,7 +102,7 @@ def _row(plan: Forecast, seconds: float) -> dict[str, str | int | float]:
 
 
 def _strategy_text(strategy: Strategy) -> str:
-    """A strategy with its sizes, without what is as always."""
+    """A strategy with its sizes, without defaults."""
     if isinstance(strategy, Stratified):
         return f"Stratified(max_items={strategy.max_items})"
     assert isinstance(strategy, PaperStrategy)

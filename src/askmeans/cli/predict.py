@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 from askmeans._util.progress import work_bar
 from askmeans.cli.data import PredictOptions
 from askmeans.cli.output import complain
 from askmeans.cli.tables import (
-    ROW,
     DataFile,
     check_format,
     check_unused,
     embed_option,
     write_frames,
 )
+from askmeans.estimators.candidate_tables import ROW
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.results import without_traces
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from askmeans.sessions import Session
-
-__all__ = ["recipe_of", "run"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,7 +164,7 @@ def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
 
 
 def recipe_of(config: Config, shown: list[str]) -> Recipe:
-    """How a session's features were made; sessions of older versions had numbers only."""
+    """The recipe of a session's features; for one of numbers alone, their scaling."""
     if config.recipe is not None:
         return Recipe.from_json(config.recipe)
     if config.feature_names is None:

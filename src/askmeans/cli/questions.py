@@ -1,4 +1,4 @@
-"""Questions, answers and groups of a session, as people read and type them.
+"""Questions, answers and groups of a session in the terminal.
 
 Groups go by name, or by the number that the page shows, from 1. In Python and in files a group
 keeps the number from 0 that it was made with; here, as on the page, the present groups are counted.
@@ -17,10 +17,6 @@ from askmeans.exceptions import AnswerError, ParameterError, SessionError, Store
 from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
 from askmeans.queries.values import group_of, row_text
 from askmeans.sessions import Group, Question, Session, Undone
-
-__all__ = ["FIRST", "Conversation", "answer_text", "card_of", "group_number", "is_unsure",
-           "kind_text", "listed_groups", "numbered", "parse_value", "question_values",
-           "typed_number", "undo_text"]  # fmt: skip
 
 _UNDONE = {  # changes of groups
     "group": "The group is removed again.",
@@ -94,7 +90,7 @@ def parse_value(session: Session, question: Question, reply: str, others: str) -
 
 
 def _by_group(groups: Sequence[Group], value: Any) -> Any:
-    """A row of shares by the groups' own numbers; another answer as it is."""
+    """Convert a row of shares to shares by the groups' numbers; other answers do not change."""
     if not isinstance(value, tuple):
         return value
     if any(map(math.isnan, value)):
@@ -109,14 +105,14 @@ def is_unsure(value: Any) -> bool:
 
 
 def answer_text(value: float | tuple[float, ...] | None, names: list[str]) -> str:
-    """An answer in words; groups by their names."""
+    """Format an answer, with the names of groups."""
     if isinstance(value, tuple):
         return row_text(value, names)
     return "'cannot say'" if value is None else f"{value:g}"
 
 
 def kind_text(kind: str) -> str:
-    """What a person did: answer, skip, merge and so on."""
+    """The name of a kind of event: answer, skip, merge and so on."""
     return "import" if kind == "held" else str(kind)
 
 
@@ -195,7 +191,7 @@ class Conversation:
         return True
 
     def _put(self, question: Question) -> None:
-        """Put one question and act on the reply."""
+        """Ask one question and act on the reply."""
         session, who = self.session, self.annotator
         left = session.status(annotator=who).left
         count = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
@@ -217,7 +213,7 @@ class Conversation:
                 self.terminal.write(f"{error}\n")
 
     def _undo(self) -> None:
-        """Take back the last answer, and print what follows from that."""
+        """Take back the last answer, and print the outcome."""
         try:
             undone = self.session.undo(annotator=self.annotator)
         except SessionError as error:

@@ -10,10 +10,10 @@ from typer import Argument, Option
 from askmeans._util.progress import stage
 from askmeans.cli.options import (
     PORT,
+    VARIABLE,
     AskName,
     Budget,
     Clusters,
-    Database,
     Features,
     Force,
     Json,
@@ -30,10 +30,8 @@ from askmeans.cli.options import (
     Top,
     command,
 )
-from askmeans.cli.output import say_database
+from askmeans.cli.output import say, say_database
 from askmeans.exceptions import ParameterError
-
-__all__ = ["INIT_STAGES", "FitOptions", "InitOptions", "PlanOptions", "ServeOptions"]
 
 INIT_STAGES = 4  # starting, reading, encoding, grouping and saving
 _THIS_MACHINE = ("127.0.0.1", "::1")  # the proxy's addresses by default
@@ -229,7 +227,13 @@ def init(options: InitOptions) -> None:
 class ServeOptions:
     """The options of `askmeans serve`."""
 
-    database: Database
+    database: Annotated[
+        str,
+        Argument(
+            envvar=VARIABLE, metavar="DB",
+            help="Path or URL of the database, or a folder with projects; default: this folder.",
+        ),
+    ] = "."  # fmt: skip
     host: Annotated[str, Option(help="Address to listen at; all but loopback need encryption.")] = (
         "127.0.0.1"
     )
@@ -254,7 +258,10 @@ class ServeOptions:
 
 @command
 def serve(options: ServeOptions) -> None:
-    """Serve the page on which people answer in the browser and see the results."""
+    """Serve the page on which people answer in the browser and see the results.
+
+    Without DB, or with a folder, it begins with the projects there, and makes new ones of files.
+    """
     from askmeans.web import Access
     from askmeans.web import serve as serve_page
 
@@ -269,7 +276,10 @@ def serve(options: ServeOptions) -> None:
         key=options.key,
         proxies=tuple(options.proxy_address or _THIS_MACHINE) if options.behind_proxy else (),
     )
-    say_database(options.database)
+    if Path(options.database).is_dir():
+        say(f"projects: {Path(options.database).resolve()}")
+    else:
+        say_database(options.database)
     serve_page(
         options.database, options.name, host=options.host, port=options.port,
         open_browser=not options.no_browser, json_logs=options.log_json, access=access,

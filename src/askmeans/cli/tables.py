@@ -2,31 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from askmeans._util.files import atomic_file
 from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, comma_list
 from askmeans.cli.output import complain
-from askmeans.estimators.candidates import candidate_rows
+from askmeans.estimators.candidate_tables import read_candidates, sample_candidates
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables import Items, read_items
 from askmeans.tables.encoders import Number
 from askmeans.tables.large import ParquetTable, is_parquet
-from askmeans.tables.reading import RawTable, read_table
+from askmeans.tables.reading import RawTable
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ROW", "DataFile", "check_format", "check_unused", "embed_option", "read_candidates",
-           "read_with", "with_kinds", "workers", "write_frames", "write_text"]  # fmt: skip
-
-ROW = "row"  # the id of rows without one: their number in the file
 _RATIO = 100.0  # of the features' spreads, from which on a warning is given
 _SHEET = 1_048_576  # rows of a sheet, its header included, by the format's specification
 
@@ -143,38 +138,13 @@ class DataFile:
                 yield ParquetTable(self.path) if is_parquet(self.path) else None
 
 
-def read_candidates(
-    file: DataFile, id_column: str | None, seed: int
-) -> tuple[RawTable, str | None]:
-    """The rows that may be asked about, and the column of their ids.
-
-    All rows of a file that is read whole; of Parquet at most 50,000 at random, called by their
-    numbers where no column names them.
-    """
+def read_rows(file: DataFile, id_column: str | None, seed: int) -> tuple[RawTable, str | None]:
+    """The rows that may be asked about, and the column of their ids (`read_candidates`)."""
+    if file.engine != "dask":
+        with workers(file.engine, file.scheduler):
+            return read_candidates(file.path, id_column, seed)
     with file.table() as table:
-        if table is None:
-            return read_table(file.path, id_column), id_column
-        rows = candidate_rows(table.n_rows, seed)
-        frame = table.take(rows)
-    if len(rows) < table.n_rows:
-        complain(
-            f"{len(rows):,} of {table.n_rows:,} rows are candidates for questions; "
-            "`askmeans predict` writes the memberships of all."
-        )
-        if id_column is None:
-            id_column = ROW
-            frame = _numbered(frame, ROW, rows)
-    return replace(read_table(frame, id_column), folder=file.path.parent), id_column
-
-
-def _numbered(frame: "pd.DataFrame", column: str, rows: NDArray[np.intp]) -> "pd.DataFrame":
-    """The rows with their numbers in the file as a column."""
-    if column in frame.columns:
-        raise DataError(
-            f"Rows are numbered in a column {column!r}, which the data has already. "
-            f"Got it; say --id {column} if it names the items, or rename it."
-        )
-    return frame.assign(**{column: rows})
+        return sample_candidates(table, file.path.parent, id_column, seed)
 
 
 def workers(

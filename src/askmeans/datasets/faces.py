@@ -6,8 +6,6 @@ from askmeans._util.checks import check_number
 from askmeans.datasets.planted import Planted
 from askmeans.fuzzy.model import weighted_centers
 
-__all__ = ["FEATURES", "MEANS", "MOODS", "make_faces"]
-
 MOODS = ("happy", "sad", "angry", "surprised")
 FEATURES = ("mouth bends up", "mouth open", "brows rise inside", "eyes wide")
 # Rows as MOODS, columns as FEATURES.

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_number
 from askmeans.exceptions import ParameterError
 
-__all__ = ["TOPICS", "Messages", "make_messages"]
-
 # Every sentence can follow every opening.
 _OPENINGS = "|Hello, |Please help: |Once more: |Good morning, |I am not happy: |A question: "
 _SENTENCES = {

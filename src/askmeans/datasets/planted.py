@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import check_fuzzifier, weighted_centers
-
-__all__ = ["Planted", "make_cores_and_arms"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

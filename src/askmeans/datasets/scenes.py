@@ -5,11 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
-
-__all__ = ["SCENES", "Scenes", "make_scenes"]
-
-Floats = NDArray[np.float64]
 
 SCENES = ("beach", "forest", "night")
 

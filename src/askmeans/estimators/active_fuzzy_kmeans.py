@@ -34,8 +34,6 @@ from askmeans.fuzzy.model import check_enough_items
 if TYPE_CHECKING:
     from askmeans.spec import PlanSpec
 
-__all__ = ["ActiveFuzzyKMeans"]
-
 _FIRST = 2  # clusters that "auto" starts from
 
 

@@ -12,22 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import AskmeansError
 
 if TYPE_CHECKING:
     from askmeans.queries import Answers, Queries
     from askmeans.results import Result
 
-__all__ = [
-    "AboutCandidates",
-    "RowPredictor",
-    "candidate_rows",
-    "rank_bound",
-    "run_about_candidates",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 MOST = 50_000  # candidates: their ranks are within 1 % of those among all rows (rank_bound, k=100)
 _RISK = 0.05  # conventional: 95 % confidence

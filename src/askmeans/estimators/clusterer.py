@@ -22,8 +22,6 @@ from askmeans.estimators.inputs import (
     on_host,
 )
 
-__all__ = ["Clusterer"]
-
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """A clusterer with `cluster_centers_`."""

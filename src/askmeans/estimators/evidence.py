@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name
 from askmeans.estimators.inputs import check_new_items
 from askmeans.exceptions import ParameterError
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
     from askmeans.policy.stratified import StratifiedPolicy
     from askmeans.spec import PlanSpec
 
-__all__ = [
-    "check_advice",
-    "check_answers",
-    "check_evidence",
-    "check_examples",
-    "result_without_questions",
-]
-
-Floats = NDArray[np.float64]
 
 _OWNER = "ActiveFuzzyKMeans.fit"
 _SLACK = 1e-6  # by which memberships of a row may exceed 1 together: rounding

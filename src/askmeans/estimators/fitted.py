@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from askmeans.results import Result
     from askmeans.sessions import SessionResult
 
-__all__ = [
-    "Strongest",
-    "attributes_of",
-    "attributes_of_all",
-    "set_attributes",
-    "strongest",
-    "take_result",
-    "unsupervised",
-]
-
 _BLOCK = 1 << 14  # rows at a time, which stay in the cache
 
 

@@ -32,8 +32,6 @@ from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 if TYPE_CHECKING:
     from askmeans.fuzzy.lloyd import Assignment, Fit
 
-__all__ = ["FuzzyKMeans"]
-
 
 class FuzzyKMeans(Clusterer):
     """Fuzzy k-means (fuzzy c-means): items belong to clusters by degrees.

@@ -26,21 +26,6 @@ if TYPE_CHECKING:
     from askmeans.fuzzy.engines.dask import DaskEngine
     from askmeans.fuzzy.engines.disk import DiskEngine
 
-__all__ = [
-    "as_engine",
-    "as_generator",
-    "check_features",
-    "check_init",
-    "check_items",
-    "check_metric",
-    "check_new_items",
-    "is_foreign",
-    "is_out_of_core",
-    "lazy_rows",
-    "on_device",
-    "on_host",
-]
-
 SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 _NAMED = 8  # columns in a message
 _FEATURES = ("n_features_in_", "feature_names_in_")
@@ -225,12 +210,12 @@ def on_device(device: str | None, items: Any, weights: NDArray[np.float64]) -> I
             f"disk. Got {device!r}; Dask collections and arrays of other libraries are computed "
             "where they are."
         )
-    from askmeans.fuzzy.engines.cuda import CardEngine
+    from askmeans.fuzzy.engines.cuda import GpuEngine
     from askmeans.fuzzy.passes import ArrayEngine, RowThreads
 
     with RowThreads(1 if hasattr(items, "blocks") else len(items), 1) as threads:
         on_host = items if hasattr(items, "blocks") else ArrayEngine(items, weights, threads)
-        yield CardEngine(on_host)
+        yield GpuEngine(on_host)
 
 
 def check_features(estimator: Any, engine: Any, *, reset: bool) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from askmeans.estimators.inputs import is_foreign
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.engines.array_api import to_numpy
 
-__all__ = ["largest", "write"]
-
 Rows = NDArray[np.floating]
 
 _ROWS = 100_000  # per part: some megabytes

@@ -1,22 +1,9 @@
 """Small functions of arrays: rows on the simplex, ties but for rounding, evenly spread rows."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-__all__ = [
-    "GOLDEN",
-    "ROUNDING",
-    "even_rows",
-    "first_lowest",
-    "keep_answers",
-    "mean_power",
-    "onto_simplex",
-    "within_bounds",
-    "without_last_bits",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
+from askmeans._util.arrays import Floats, Rows
 
 ROUNDING = 1e-12  # a row that sums to one but for this does sum to one
 _BLOCK = 1 << 14  # rows

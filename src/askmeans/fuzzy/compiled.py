@@ -5,8 +5,6 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-__all__ = ["compiled", "compiled_sums"]
-
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 # cache: compiled once per machine, kept beside the source or in the user's cache folder.

@@ -17,8 +17,6 @@ from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.passes import RowThreads
 from askmeans.fuzzy.scores import Link, Scorer
 
-__all__ = ["ItemSet", "LazyOrder", "Ranking", "as_items"]
-
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 

@@ -9,28 +9,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Items
 from askmeans._util.checks import default_float_errors
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.arrays import even_rows, first_lowest
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads, read_only
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds, scalable_seeds, seeding_rows
-
-__all__ = [
-    "Assignment",
-    "Fit",
-    "Mixing",
-    "distances",
-    "fill",
-    "fit",
-    "fuzzifier_bound",
-    "memberships",
-    "merged_clusters",
-    "nearest_centers",
-    "objective",
-]
-
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
 
 # fuzzifier="auto" starts from the usual value, goes down by this factor and ends nearly hard.
 _AUTO_HIGHEST, _AUTO_FACTOR, _AUTO_LOWEST = 2.0, 0.7, 1.05

@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.checks import as_matrix, as_weights, default_float_errors
 from askmeans.exceptions import DataError, ParameterError
 
-__all__ = ["closed_form_memberships", "objective", "squared_distances", "weighted_centers"]
-
 # Rows per step where an n x k x d intermediate would otherwise appear.
 _BLOCK_ELEMENTS = 1 << 20
 

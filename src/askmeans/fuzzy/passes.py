@@ -22,19 +22,6 @@ from numpy.typing import NDArray
 
 from askmeans.exceptions import DataError
 
-__all__ = [
-    "ArrayEngine",
-    "Engine",
-    "Frame",
-    "Problem",
-    "RowThreads",
-    "pick",
-    "progress_callback",
-    "read_only",
-    "reporting_progress",
-    "thread_limit",
-]
-
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]

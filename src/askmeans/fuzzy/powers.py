@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from askmeans.fuzzy.compiled import compiled
 
-__all__ = ["as_halves", "half_powers", "powers"]
-
 Floats = NDArray[np.float64]
 
 _TWO_54 = 2.0**54

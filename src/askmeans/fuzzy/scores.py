@@ -19,8 +19,6 @@ from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.model import memberships_from_distances, squared_distances
 
-__all__ = ["Link", "Order", "Scorer", "fit_fuzzifier", "largest_inversion", "learn_link"]
-
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 Order = Literal["distance", "relative"]

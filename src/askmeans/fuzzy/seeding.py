@@ -18,15 +18,6 @@ from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.kernels import BLOCK, WIDTH, load, measure
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads
 
-__all__ = [
-    "canonical_order",
-    "draw_far_rows",
-    "draw_seeds",
-    "far_rows",
-    "scalable_seeds",
-    "seeding_rows",
-]
-
 Items = NDArray[np.floating]
 Floats = NDArray[np.float64]
 

@@ -21,8 +21,6 @@ from askmeans.exceptions import MissingExtraError, ModelBusyError, ModelError, P
 from askmeans.llm.cost import RefusedError
 from askmeans.llm.prompts import Reply
 
-__all__ = ["ModelClient", "model_client"]
-
 _TRANSIENT = frozenset({408, 409, 425, 429})  # besides 5xx: the request may succeed later
 _ITEM_ERRORS = frozenset({400, 413, 422})  # the request itself is too long or is not accepted
 _TOP = 10  # alternatives per token: a reply names one of few labels

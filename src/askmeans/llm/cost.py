@@ -17,9 +17,6 @@ from askmeans._util.checks import check_number
 from askmeans.exceptions import DataError, ModelError, ParameterError
 from askmeans.llm.prompts import Messages, Reply
 
-__all__ = ["BudgetSpentError", "CachedClient", "Limits", "ModelCost", "RefusedError", "ReplyCache",
-           "estimated_tokens", "largest_reply"]  # fmt: skip
-
 _POLL = 0.2  # seconds between two looks at the budget and at `stopped`
 _CHARACTERS = 4.0  # per token of English text, OpenAI's rule of thumb
 _PICTURE = 3000  # tokens of a picture at most, as endpoints count them

@@ -20,8 +20,6 @@ from askmeans.llm.cost import (
 )
 from askmeans.llm.prompts import DATA, RETRY, Messages, encoded, fields_of, labels
 
-__all__ = ["GroupSample", "NameProposal", "NameProposer", "propose_names", "typical_words"]
-
 _MAX_NAME, _MAX_DESCRIPTION = 40, 200  # characters: a name fits on a button, the rest in a line
 _MAX_EXAMPLE = 300  # characters of a field of an example
 _MAX_REPLY = 100  # tokens per group: 240 characters are about 60

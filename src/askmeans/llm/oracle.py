@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 from askmeans.driver import bar
 from askmeans.exceptions import (
@@ -34,9 +34,6 @@ from askmeans.llm.cost import (
 from askmeans.llm.prompts import Prompts, Reply, label_probabilities, parse_reply
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, Question
 
-__all__ = ["ModelOracle"]
-
-Floats = NDArray[np.float64]
 Value = float | tuple[float, ...]
 
 _MAX_REPLY = 200  # tokens of a reply: several times the longest valid one

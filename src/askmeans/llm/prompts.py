@@ -22,20 +22,6 @@ import numpy as np
 from askmeans.exceptions import AnswerError, DataError, QueryError
 from askmeans.queries import Question
 
-__all__ = [
-    "DATA",
-    "PICTURES",
-    "RETRY",
-    "Messages",
-    "Prompts",
-    "Reply",
-    "encoded",
-    "fields_of",
-    "label_probabilities",
-    "labels",
-    "parse_reply",
-]  # fmt: skip
-
 Messages = list[dict[str, Any]]
 Row = tuple[float, ...]
 

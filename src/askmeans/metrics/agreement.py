@@ -19,8 +19,6 @@ from askmeans._util.checks import (
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.model import as_memberships, check_columns, squared_distances
 
-__all__ = ["center_error", "is_solution", "match_clusters", "matched_accuracy", "membership_error"]
-
 
 @default_float_errors()
 def match_clusters(reference: ArrayLike, estimate: ArrayLike) -> NDArray[np.intp]:

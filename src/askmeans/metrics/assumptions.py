@@ -19,8 +19,6 @@ from askmeans.fuzzy.model import (
     squared_distances,
 )
 
-__all__ = ["beta", "gamma", "largest_inversion", "rho_pure", "rho_weight"]
-
 
 @default_float_errors()
 def beta(memberships: ArrayLike) -> float:

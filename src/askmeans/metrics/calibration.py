@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import as_weights, check_number, default_float_errors
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.model import as_memberships
 
-__all__ = ["ConfidenceBins", "confidence_bins", "expected_calibration_error"]
-
-Floats = NDArray[np.float64]
 _SLACK = 1e-3  # by which rounding may lift the sum of a row above one
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import as_matrix, check_number, default_float_errors
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 
     from askmeans.fuzzy.lloyd import Fit
 
-__all__ = ["INDICES", "ClusterNumbers", "choose_n_clusters"]
-
-Floats = NDArray[np.float64]
 
 # Whether low or high values are better.
 INDICES = {

@@ -6,12 +6,9 @@ K. Krippendorff, Content Analysis, 4th edition (2018), chapter 12.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import DataError
-
-__all__ = ["annotator_alphas", "krippendorff_alpha"]
-
-Floats = NDArray[np.float64]
 
 
 @default_float_errors()

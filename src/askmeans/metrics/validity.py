@@ -27,8 +27,6 @@ from askmeans.fuzzy.model import (
     objective,
 )
 
-__all__ = ["fuzzy_silhouette", "partition_coefficient", "partition_entropy", "xie_beni"]
-
 
 @default_float_errors()
 def xie_beni(

@@ -23,8 +23,6 @@ from askmeans.web.drawing import Plane, colors_of, scatter
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form
 
-__all__ = ["CardDocument"]
-
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import (\{.*\}) from "./results.js";', re.MULTILINE)
 _IMAGE = re.compile(r'"/image/(\d+)(?:\?small=true)?"')
@@ -63,7 +61,7 @@ class CardDocument:
         return self._render("question.html", said=message, failed=status >= 400), status
 
     def _act(self, path: str, form: Form) -> str:
-        """Do what a form asks for; returns a sentence about it."""
+        """Handle a form; return a sentence about its effect."""
         if path not in ("/answer", "/undo", "/rename"):  # a look for something new
             return ""
         if form.text("session") != self._assignments.mark:
@@ -127,7 +125,7 @@ _RESULT = """{% from "macros.html" import swatch %}
 
 
 def _page_script() -> str:
-    """The page's script as one module: what it imports stands in a function of its own."""
+    """The page's script as one module: each import becomes a function."""
     results = (STATIC / "results.js").read_text().replace("export ", "")
     page = (STATIC / "page.js").read_text()
     return _IMPORT.sub(

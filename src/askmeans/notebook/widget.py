@@ -17,8 +17,6 @@ from askmeans.queries import ME
 from askmeans.sessions import Session
 from askmeans.web.errors import explain, status_of
 
-__all__ = ["AskWidget", "ask"]
-
 # Parameters that a session takes as the model has them.
 _SHARED = ("n_clusters", "ask", "strategy", "budget", "levels", "fuzzifier", "random_state")
 
@@ -80,7 +78,7 @@ class AskWidget(anywidget.AnyWidget):
         self.on_msg(self._receive)
 
     def fit(self) -> ActiveFuzzyKMeans:
-        """Put the answers so far into the model, as its `fit` would have with an oracle.
+        """Set the model's fitted attributes from the answers so far, as `fit` does with an oracle.
 
         Returns
         -------

@@ -10,8 +10,6 @@ from askmeans.exceptions import AnswerError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
 from askmeans.queries.values import as_row
 
-__all__ = ["CallbackOracle"]
-
 
 class CallbackOracle:
     """Asks functions, one question at a time.

@@ -12,16 +12,14 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 from askmeans._util.text import printable
 from askmeans.exceptions import DataError, QueryError, StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
 from askmeans.queries.values import on_scale, parse_row, scale_text
 
-__all__ = ["Card", "ConsoleOracle", "Terminal", "fields_text"]
-
 Value = float | tuple[float, ...]
-Floats = NDArray[np.float64]
 
 FIRST = 1  # number of the first group, as on the page
 _KEYS = {

@@ -5,15 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_seed
 from askmeans.driver import Oracle
 from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of
 from askmeans.queries import Queries
-
-__all__ = ["CrowdOracle"]
-
-Floats = NDArray[np.float64]
 
 
 class CrowdOracle:

@@ -6,15 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number, check_seed
 from askmeans.driver import Oracle, annotators_of
 from askmeans.exceptions import StopAsking
 from askmeans.queries import GroupQueries, MembershipQueries, Queries, RelativeQueries
 from askmeans.queries.values import to_scale
-
-__all__ = ["NoisyOracle", "QuantizedOracle", "WrappingOracle", "uniform_of", "uniform_of_entries"]
-
-Floats = NDArray[np.float64]
 
 _SIDES = 3  # levels of a relative question: one, the other, both
 

@@ -16,8 +16,6 @@ from askmeans.driver import Oracle, annotators_of, checked_answers
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError, ParameterError, StopAsking
 from askmeans.queries import ME, Answer, Answers, Ledger, Queries, Question
 
-__all__ = ["RememberingOracle"]
-
 Value = float | tuple[float, ...]
 
 

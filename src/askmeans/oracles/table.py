@@ -3,16 +3,13 @@
 from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import DataError, QueryError
 from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import GroupQueries, MembershipQueries, Queries
 from askmeans.queries.questions import expected_answers
-
-__all__ = ["TableOracle"]
-
-Floats = NDArray[np.float64]
 
 
 class TableOracle:

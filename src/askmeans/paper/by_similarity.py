@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import check_choice, check_number
 from askmeans.exceptions import ParameterError, StopAsking
 from askmeans.paper.geometry import (
@@ -34,11 +34,6 @@ from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.queries.values import rounding_noise
 from askmeans.results import Clustering
-
-__all__ = ["by_similarity", "drive"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Heuristic; benchmarks/similarity.py measures the effect.
 _NOISY_ANCHORS = 2  # per cluster, with noisy answers; one with exact ones

@@ -8,27 +8,11 @@ import itertools
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import expm, null_space
 from scipy.optimize import nnls
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import without_last_bits
-
-__all__ = [
-    "constrained_rotation",
-    "extreme_rows",
-    "fit_tensor",
-    "least_negative",
-    "most_volume",
-    "plausible_deviation",
-    "robust_simplex_least_squares",
-    "rotation_derivatives",
-    "rotation_from_tensor",
-    "simplex_least_squares",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Heuristic limits; tests/paper/test_wrong_pairs.py has their effect.
 _FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, up to which an answer is plausible

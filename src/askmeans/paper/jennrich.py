@@ -9,19 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eig
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.paper.plan import Asking
 from askmeans.paper.similarities import Similarities
 from askmeans.results import warn
-
-__all__ = ["Factors", "ThreeSets", "memberships_by_jennrich"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Heuristic limits; benchmarks/similarity.py measures their effect.
 _NO_RANK = 1e-6  # a k-th singular value below this share of the first counts as 0

@@ -3,17 +3,12 @@
 from collections import Counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import StopAsking
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.paper.plan import Asking
 from askmeans.queries import MembershipQueries
-
-__all__ = ["KnownMemberships"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class KnownMemberships:

@@ -6,13 +6,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import PlanError, StopAsking
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
-__all__ = ["Asking", "Plan", "run_inside", "stop_plan"]
-
-Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 
 Plan = Generator[Queries, Floats, Clustering]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import (
     BudgetError,
     LittleInformationWarning,
@@ -34,20 +34,6 @@ from askmeans.paper.recovery import (
 )
 from askmeans.paper.similarities import Similarities, square_by_square
 from askmeans.results import warn
-
-__all__ = [
-    "SMALLEST",
-    "Pool",
-    "PoolSizes",
-    "Route",
-    "check_budget",
-    "fewest_items",
-    "least_questions",
-    "pool_sizes",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 Route = Literal["triplet", "pairwise", "jennrich"]
 

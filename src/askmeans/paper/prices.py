@@ -10,8 +10,6 @@ from askmeans._util.checks import check_choice, check_number, check_positive, ch
 from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper.theorems import Form
 
-__all__ = ["noisy_repetitions", "purity_bound", "similarity_price", "xie_beni_bound"]
-
 
 def noisy_repetitions(
     n: int,

@@ -8,9 +8,9 @@ pool, exactly if pure items are among them.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.paper.geometry import (
     constrained_rotation,
@@ -22,22 +22,6 @@ from askmeans.paper.geometry import (
     rotation_from_tensor,
     simplex_least_squares,
 )
-
-__all__ = [
-    "Corners",
-    "Embedding",
-    "Spectrum",
-    "embed",
-    "fill_gaps",
-    "isolated_items",
-    "memberships_from_corners",
-    "memberships_from_triplets",
-    "refine",
-    "spectrum",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

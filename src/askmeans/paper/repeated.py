@@ -8,17 +8,14 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_choice, check_number
 from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.queries import Queries
 from askmeans.results import Clustering
 
-__all__ = ["Average", "aggregate", "median_of_means", "repeated"]
-
-Floats = NDArray[np.float64]
 Average = Literal["mean", "median", "median-of-means"]
 
 

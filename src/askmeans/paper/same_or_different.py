@@ -14,8 +14,8 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import (
     BudgetError,
     LittleInformationWarning,
@@ -29,9 +29,6 @@ from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering, warn
 
-__all__ = ["same_or_different"]
-
-Floats = NDArray[np.float64]
 Entry = tuple[int, int]  # an item and a cluster
 _CHECKS = 3  # items of each cluster that are compared with it although no other cluster is left
 _TRIES = 3  # items of a cluster to compare with, if answers are missing

@@ -6,13 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import as_matrix, check_number, default_float_errors
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import as_memberships, check_fuzzifier, check_rows
-
-__all__ = ["CenterEstimate", "center_radii", "estimate_center"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,14 +8,10 @@ about log2(n) rounds. Answers narrow all searches of their cluster, not only the
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import Ranking
 from askmeans.paper.known_memberships import KnownMemberships
 from askmeans.paper.plan import Asking
-
-__all__ = ["ATTEMPTS", "n_thresholds", "search_cuts"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # 3 * .1 exceeds .3, and answers on a scale of eleven points hit the thresholds (paper note N13).
 _SLACK = 1e-12
@@ -29,7 +25,6 @@ def n_thresholds(precision: float) -> int:
 
 def search_cuts(
     ranking: Ranking,
-    n_items: int,
     columns: Rows,
     clusters: Rows,
     known: KnownMemberships,
@@ -45,7 +40,7 @@ def search_cuts(
     """
     S = n_thresholds(precision)
     thresholds = np.linspace(precision, S * precision, S) - _SLACK
-    bounds = Bounds(n_items, len(clusters), S)
+    bounds = Bounds(ranking.n, len(clusters), S)
     if not known.faithful:
         for place, cluster in enumerate(clusters):
             values = known.values[:, cluster]

@@ -1,9 +1,9 @@
 """The state of a plan's search, and the best clustering from it at any time."""
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import MissingClusterWarning
 from askmeans.fuzzy.arrays import keep_answers, mean_power, onto_simplex
 from askmeans.fuzzy.items import ItemSet, Ranking
@@ -15,16 +15,14 @@ from askmeans.paper.sampling import CenterEstimate, estimate_center
 from askmeans.paper.search import search_cuts
 from askmeans.results import Clustering, Diagnostics, Predictor, warn
 
-__all__ = ["REDRAWS", "SearchState"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 REDRAWS = 5  # times that a sample is enlarged if it misses a cluster, or answers
 
 
 class SearchState:
-    """Centres, order and answers of a plan; `finish` makes the Clustering."""
+    """The state shared by the paper's algorithms: answers, centre estimates and ranking.
+
+    A plan calls `sample_rows`, `rank` or `search`, and ends with `finish`.
+    """
 
     def __init__(
         self,
@@ -71,7 +69,7 @@ class SearchState:
             self.sample = np.concatenate([self.sample, more])
             memberships = np.concatenate([memberships, rows])
 
-    def sampled(self, cluster: int) -> CenterEstimate | None:
+    def estimate_from_sample(self, cluster: int) -> CenterEstimate | None:
         """Algorithm 8: a centre from the answers about the sample."""
         return self.estimate(cluster, [(self.items.n, self.sample)], with_replacement=True)
 
@@ -103,7 +101,7 @@ class SearchState:
             # cluster, whatever its number.
             clusters = np.nansum(self.known.values, axis=0).argmax(keepdims=True)
         self.cuts = yield from search_cuts(
-            self.ranking, self.items.n, clusters, clusters, self.known, precision, "search"
+            self.ranking, clusters, clusters, self.known, precision, "search"
         )
 
     def finish(self, *, complete: bool) -> Clustering:
@@ -120,7 +118,7 @@ class SearchState:
             for j in range(self.n_clusters)
         ]
         if self.known.faithful and self.cuts is not None:
-            memberships = self._grid()
+            memberships = self._cell_memberships()
         else:
             memberships = self.ranking.memberships(links)
             keep_answers(memberships, rows, answers)
@@ -141,7 +139,7 @@ class SearchState:
             for j in range(self.n_clusters)
         )
 
-    def _grid(self) -> Floats:
+    def _cell_memberships(self) -> Floats:
         """Alg 2, lines 5-9, with the lower end of each cell, and Alg 1, line 6, after the loop."""
         assert self.cuts is not None
         assert self.ranking is not None
@@ -162,38 +160,38 @@ class SearchState:
                 )
                 for j, one in enumerate(estimates)
             ]
-        lost = [j for j, one in enumerate(estimates) if one is None]
+        missing = [j for j, one in enumerate(estimates) if one is None]
         centers = {j: one.center for j, one in enumerate(estimates) if one is not None}
-        if lost:
-            centers |= self._unsupervised(lost)
+        if missing:
+            centers |= self._unsupervised(missing)
         return np.array([centers[j] for j in range(self.n_clusters)])
 
-    def _unsupervised(self, lost: list[int]) -> dict[int, Floats]:
+    def _unsupervised(self, clusters: list[int]) -> dict[int, Floats]:
         """Centres of an unsupervised fit for clusters without answers."""
         if not self.missing:
             warn(
                 MissingClusterWarning(
                     "No item that was asked about belongs to {clusters}, so centres there are "
                     "those of an unsupervised fit. Ask more (a larger sample or budget).",
-                    tuple(lost),
+                    tuple(clusters),
                 ),
                 MissingClusterWarning,
                 self.notes,
             )
         self.missing = True
         unsupervised = self._matched_centers()
-        return {j: unsupervised[j] for j in lost}
+        return {j: unsupervised[j] for j in clusters}
 
     def _matched_centers(self) -> Floats:
         """Centres of an unsupervised fit, in the order that agrees best with the answers."""
         k = self.n_clusters
-        free = self.items.unsupervised_centers(k, self.fuzzifier, self.rng)
+        centers = self.items.unsupervised_centers(k, self.fuzzifier, self.rng)
         rows, answers = self.known.items, self.known.values
         agreement = np.zeros((k, k))
         if len(rows):
-            U = closed_form_memberships(self.items.take(rows), free, max(self.fuzzifier, 1.05))
+            U = closed_form_memberships(self.items.take(rows), centers, max(self.fuzzifier, 1.05))
             agreement = np.nan_to_num(answers).T @ U
-        return free[linear_sum_assignment(agreement, maximize=True)[1]]
+        return centers[linear_sum_assignment(agreement, maximize=True)[1]]
 
     def _scorer(self, centers: Floats) -> Scorer:
         """Scores in the plan's order; their fuzzifier is fitted to the answers (paper note N1)."""

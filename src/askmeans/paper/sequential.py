@@ -1,18 +1,14 @@
 """Algorithm 4: one centre at a time, the largest first, from items outside earlier clusters."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Rows
 from askmeans.exceptions import StopAsking
 from askmeans.fuzzy.scores import Scorer
 from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.sampling import CenterEstimate
 from askmeans.paper.search import n_thresholds, search_cuts
 from askmeans.paper.search_state import SearchState
-
-__all__ = ["sequential"]
-
-Rows = NDArray[np.intp]
 
 
 def sequential(
@@ -28,13 +24,12 @@ def sequential(
     complete = False
     try:
         yield from state.sample_rows(sample_size, every_cluster=False)  # lines 1-2
-        heaviest = largest({j: state.sampled(j) for j in range(n_clusters)})  # line 3
+        heaviest = largest({j: state.estimate_from_sample(j) for j in range(n_clusters)})  # line 3
         if heaviest is not None:
             processed = [heaviest[0]]
             state.estimates[heaviest[0]] = heaviest[1]  # line 4
-            explained = np.zeros(
-                state.items.n, dtype=np.intp
-            )  # in units of eta_1: bins are integers
+            # In units of eta_1: bins are integers.
+            explained = np.zeros(state.items.n, dtype=np.intp)
             for _ in range(n_clusters - 1):  # line 5
                 explained += yield from coarse_levels(state, processed[-1], coarse_precision)
                 top = n_thresholds(coarse_precision)
@@ -62,13 +57,7 @@ def coarse_levels(state: SearchState, cluster: int, precision: float) -> Asking[
     assert estimate is not None
     ranking = state.items.rank(Scorer(centers=estimate.center[None], order="distance"))
     cuts = yield from search_cuts(
-        ranking,
-        state.items.n,
-        np.array([0]),
-        np.array([cluster]),
-        state.known,
-        precision,
-        "coarse search",
+        ranking, np.array([0]), np.array([cluster]), state.known, precision, "coarse search"
     )
     return ranking.levels(0, cuts[0])
 

@@ -5,16 +5,11 @@ import math
 from collections import Counter
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import StopAsking
 from askmeans.paper.plan import Asking
 from askmeans.queries import PairQueries, TripletQueries
-
-__all__ = ["Similarities", "square_by_square"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Similarities:

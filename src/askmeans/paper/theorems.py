@@ -19,8 +19,6 @@ from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper.search import n_thresholds
 from askmeans.paper.search_state import REDRAWS
 
-__all__ = ["Sizes", "sequential_sizes", "two_clusters_sizes", "two_phase_sizes", "variance_size"]
-
 Form = Literal["corrected", "printed"]
 
 

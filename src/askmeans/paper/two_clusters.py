@@ -8,8 +8,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Rows
 from askmeans.exceptions import StopAsking
 from askmeans.fuzzy.items import Ranking
 from askmeans.fuzzy.scores import Scorer
@@ -17,10 +17,6 @@ from askmeans.paper.plan import Asking, Plan
 from askmeans.paper.search import ATTEMPTS
 from askmeans.paper.search_state import SearchState
 from askmeans.paper.sequential import draw_from, largest
-
-__all__ = ["GeometricBins", "geometric_bins", "two_clusters"]
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +37,7 @@ def two_clusters(state: SearchState, *, sample_size: int, bin_size: int, precisi
     complete = False
     try:
         yield from state.sample_rows(sample_size, every_cluster=False)  # lines 1-2
-        heaviest = largest({j: state.sampled(j) for j in (0, 1)})  # line 3
+        heaviest = largest({j: state.estimate_from_sample(j) for j in (0, 1)})  # line 3
         if heaviest is not None:
             t1, state.estimates[heaviest[0]] = heaviest  # line 4
             t2 = 1 - t1

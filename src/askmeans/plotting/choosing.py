@@ -14,8 +14,6 @@ from askmeans.plotting.display import Display
 if TYPE_CHECKING:
     from askmeans.metrics.choosing import ClusterNumbers
 
-__all__ = ["ClusterNumbersDisplay"]
-
 
 class ClusterNumbersDisplay(Display):
     """One curve per index over the numbers of clusters, each scaled so that its best is 1.

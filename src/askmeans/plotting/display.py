@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from askmeans._util.colors import PALETTE
 from askmeans.exceptions import ParameterError
 
-__all__ = ["Display", "as_names", "cluster_palette", "fitted_attribute"]
-
 
 class Display:
     """A plot that keeps its axes and figure."""

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting.display import Display, as_names, fitted_attribute
 
-__all__ = ["MembershipHeatmapDisplay"]
-
 # More rows than a screen has pixels: items are averaged in that many bands instead of skipped.
 _MAX_BANDS = 1000
 # Groups thinner than this share of the items get no label: it would run into its neighbour's.

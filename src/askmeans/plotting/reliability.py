@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike
 from askmeans.metrics.calibration import confidence_bins
 from askmeans.plotting.display import Display, fitted_attribute
 
-__all__ = ["ReliabilityDisplay"]
-
 _DIAGONAL = "perfectly calibrated"
 
 

@@ -18,8 +18,6 @@ from askmeans.fuzzy.arrays import GOLDEN, even_rows
 from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting.display import Display, as_names, cluster_palette, fitted_attribute
 
-__all__ = ["SoftScatterDisplay"]
-
 _MAX_POINTS = 20_000
 # Opacity of an item that belongs to all clusters alike; a certain one has 1.
 _FAINTEST = 0.35

@@ -1,12 +1,12 @@
-"""Advisers beside people: language models or other classifiers, weighed by how people agree.
+"""Advisers: language models or other classifiers, weighted by their agreement with people.
 
 Rules of this file:
-- Advice is a row of shares for each item, of an adviser whose reliability is unknown. It never
-  stands as people's answers do: it only changes what the policy expects of an item.
-- What an adviser says of items of each group is its confusion matrix (Dawid and Skene, 1979),
-  learnt from items that people answered, and a little from what the policy expects of the others.
-- An adviser counts only as much as it improves predictions of held-out answers. Before people have
-  enough answers for that, it is taken to be right as often as advisers usually are.
+- Advice is a row of shares for each item, of an adviser of unknown reliability. Unlike people's
+  answers it is never final: it changes the expected memberships only.
+- The confusion matrix of an adviser (Dawid and Skene, 1979) is learnt from items that people
+  answered, and with a small weight from the expected memberships of the others.
+- An adviser counts as much as it improves predictions of held-out answers. Before there are enough
+  answers, it is assumed to have the usual accuracy.
 """
 
 import hashlib
@@ -17,34 +17,30 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.calibration import calibrating_power, sharpened
 from askmeans.policy.models.training import Training
 from askmeans.policy.stacking import Stack, with_rows
 
-__all__ = ["Advice", "Adviser", "Advisers", "Use", "audit_order", "consult",
-           "weigh_before_answers"]  # fmt: skip
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 # Where no other source is named: by benchmarks/panel.py. Beside a good model, five development sets
 # and two seeds, .7 and .9, or half and twice as much, change the error by under .02 of people's.
-_RIGHT, _WORTH = 0.8, 4.0  # how often an adviser is taken to be right, and for how many answers
-_SMOOTH = 5.0  # answers that "wrong as in general" counts for, in each row of a confusion matrix
-_UNASKED = (0.0, 0.1, 0.3)  # the weight of an item without an answer, beside one with
+_RIGHT, _WORTH = 0.8, 4.0  # prior accuracy of an adviser, and its weight in answers
+_SMOOTH = 5.0  # weight in answers of the usual confusions, in each row of a confusion matrix
+_UNASKED = (0.0, 0.1, 0.3)  # weights of an item without an answer
 _STEPS = 25  # of expectation maximisation; ten give the same to .01
-_ENOUGH = 8  # people's answers to the same items, from which on these decide
-# Standard errors by which an adviser must help. With 1.645 the error beside a good one is .72 of
-# people's alone after 12 cards, not .66, and .48, not .47, after 60; at chance it is the same.
+_ENOUGH = 8  # items with people's answers from which on these decide
+# Standard errors by which an adviser must improve predictions. With 1.645 the error beside a good
+# one is .72 of people's alone after 12 cards, not .66, and .48, not .47, after 60; at chance it is
+# the same.
 _SURE = 1.0
-_LEAST = 1e-4  # of a membership: nothing is impossible
-_HARDLY = 0.05  # weight below which a note says so: of one at chance it is below that (tests)
+_LEAST = 1e-4  # smallest probability
+_HARDLY = 0.05  # weight below which a note warns; at chance it is lower (tests)
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # a grid: held-out answers choose
 
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """The rows of one adviser: items in ascending order, and shares of each, the rest last."""
+    """The rows of one adviser: items in ascending order, and their shares, "none of these" last."""
 
     name: str
     items: Rows
@@ -66,12 +62,12 @@ class Advice:
         return hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
 
     def among(self, items: Rows) -> "Advice":
-        """That of some items, by their place among these."""
+        """The advice on some items, by their place among these."""
         known, shares = self.of(items)
         return replace(self, items=np.flatnonzero(known), shares=shares)
 
     def of(self, items: Rows) -> tuple[NDArray[np.bool_], Floats]:
-        """Which of these items have advice, and its rows."""
+        """Which of these items have advice, and the rows."""
         if not len(self.items):
             return np.zeros(len(items), dtype=bool), self.shares
         place = np.minimum(np.searchsorted(self.items, items), len(self.items) - 1)
@@ -81,20 +77,20 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """A way to use advice: as evidence on groups (a product), or as a share of the mean."""
+    """A use of advice: as evidence (a product of probabilities), or as a share of a mean."""
 
     unasked: float = 0.1  # the weight of an item without an answer, to learn the confusion matrix
-    power: float = 1.0  # of advice as evidence; 0 for no evidence
-    share: float = 0.0  # of the mean, otherwise
+    power: float = 1.0  # exponent of the evidence; 0 for no evidence
+    share: float = 0.0  # share of the mean, without evidence
 
     @property
     def is_silent(self) -> bool:
-        """Whether it changes no row."""
+        """Whether advice is ignored."""
         return self.power == 0.0 and self.share == 0.0
 
 
 _SILENT = Use(power=0.0)
-_FIRST = Use(unasked=0.0)  # before people's answers decide
+_FIRST = Use(unasked=0.0)  # before enough people's answers
 _USES = (
     *(Use(unasked=u, power=p) for u in _UNASKED for p in (1.0, 0.5)),
     *(Use(power=0.0, share=s) for s in _SHARES),
@@ -103,17 +99,17 @@ _USES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adviser:
-    """An adviser's confusion matrix, and how its advice is used."""
+    """An adviser with its confusion matrix and the use of its advice."""
 
     advice: Advice
     confusion: Floats  # (k, n_clusters + 1): distributions of advice on items of each group
     use: Use
-    n_together: int  # items that people answered, too
-    agreement: float | None  # the share of these with the same strongest group
+    n_together: int  # number of items with people's answers
+    agreement: float | None  # share of these with the same strongest group
 
     @property
     def weight(self) -> float:
-        """The information in its advice that is used, from 0 (chance) to 1."""
+        """The used information in its advice, from 0 (chance) to 1."""
         k = len(self.confusion)
         joint = self.confusion / k
         marginal = joint.sum(axis=0)
@@ -130,7 +126,7 @@ class Adviser:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advisers:
-    """Every adviser with its weight, and the power that calibrates rows after their advice."""
+    """All advisers, and the power that calibrates rows after their advice."""
 
     members: tuple[Adviser, ...] = ()
     sharpness: float = 1.0
@@ -144,16 +140,16 @@ class Advisers:
 
     @property
     def are_silent(self) -> bool:
-        """Whether no row rests on any adviser."""
+        """Whether all advice is ignored."""
         return all(adviser.use.is_silent for adviser in self.members)
 
     @property
     def are_proven(self) -> bool:
-        """Whether people's answers decided how each adviser is used that is."""
+        """Whether every used adviser was compared with enough answers of people."""
         return all(a.n_together >= _ENOUGH for a in self.members if not a.use.is_silent)
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """The advisers as diagnostics have them."""
+        """The advisers, for diagnostics."""
         return {
             adviser.advice.name: {
                 "weight": adviser.weight,
@@ -165,7 +161,7 @@ class Advisers:
         }
 
     def notes(self) -> list[str]:
-        """A sentence about each that is hardly better than chance."""
+        """A sentence about each adviser that is hardly better than chance."""
         return [
             f"The answers of {adviser.advice.name!r} agree with people's hardly more than chance "
             f"would ({adviser.agreement or 0.0:.0%} of {adviser.n_together} items): next to "
@@ -176,7 +172,7 @@ class Advisers:
 
 
 def weigh_before_answers(advice: Sequence[Advice], items: Rows, U: Floats) -> Advisers:
-    """Advisers that no answer of people can weigh yet, taken to be right as usual."""
+    """Advisers with the usual accuracy, before people's answers."""
     members = []
     for one in advice:
         nothing = _Rows(truth=U[:0], shares=one.shares[:0])
@@ -190,10 +186,10 @@ def weigh_before_answers(advice: Sequence[Advice], items: Rows, U: Floats) -> Ad
 def consult(
     stack: Stack, advice: Sequence[Advice], training: Training, items: Rows
 ) -> tuple[Advisers, Stack]:
-    """The advisers, and the stack with what follows from them; unchanged where none is used.
+    """Weight the advisers, and return them with the changed stack.
 
-    `items` are the numbers of the pool's items. Advisers are added one after the other, each to
-    what those before it explain.
+    `items` are the numbers of the pool's items. Advisers are added one after the other, each to the
+    predictions with those before it.
     """
     unasked = np.setdiff1d(np.arange(len(items)), training.rows)
     held_out, U, members = stack.held_out, stack.pool[unasked], []
@@ -209,7 +205,7 @@ def consult(
         held_out, training.Y, training.known, training.weight, hard=training.is_hard
     )
     calibrated = sharpened(held_out, power)
-    # Where to ask first does not depend on unproven advisers: one at chance would cost cards.
+    # Unproven advisers do not change the ranking: one at chance would cost questions.
     uncertainty = _uncertainty(pool)
     changed = with_rows(
         stack, training, sharpened(pool, power), calibrated, uncertainty,
@@ -222,13 +218,13 @@ def consult(
 
 
 def _uncertainty(mean: Floats) -> Floats:
-    """The uncertainty of each row: where sources contradict each other, no group is strongest."""
+    """The uncertainty of each row: the error of a group drawn by these probabilities."""
     return np.asarray(2.0 * (mean * (1.0 - mean)).mean(axis=1) + 1e-9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Rows:
-    """True rows, as far as they are known, and an adviser's."""
+    """Known rows, and an adviser's rows of the same items."""
 
     truth: Floats
     shares: Floats
@@ -241,7 +237,7 @@ class _Rows:
 def _weighed(
     advice: Advice, training: Training, items: Rows, held_out: Floats, unasked: Rows, U: Floats
 ) -> tuple[Adviser, Floats]:
-    """An adviser, in the use that suits people's answers best, and their held-out rows with it."""
+    """An adviser with its best use, and the held-out rows of people's answers with it."""
     other, shares = advice.of(unasked)
     more = _Rows(truth=U[other], shares=shares)
     known, shares = advice.of(items[training.rows])
@@ -260,7 +256,7 @@ def _weighed(
 def _best(
     both: _Rows, more: _Rows, held_out: Floats, known: NDArray[np.bool_], training: Training
 ) -> tuple[Use, Floats]:
-    """The use that predicts people's answers best, each fold by the others, and its rows."""
+    """The use that predicts people's answers best by cross-validation, and its rows."""
     folds, before = training.folds[known], held_out[known]
     weight = training.weight[known] / training.weight[known].sum()
     confusions = {
@@ -289,8 +285,8 @@ def _best(
 def _confusion(both: _Rows, more: _Rows, unasked: float) -> Floats:
     """The distribution of advice on items of each group: rows sum to one.
 
-    By expectation maximisation: given what is expected of items, the likelihood is concave. A row
-    is shrunk to being right as often as in general, and wrong as its advice is spread.
+    By expectation maximisation: given the expected memberships, the likelihood is concave. A row is
+    shrunk to the general accuracy, with errors distributed like the advice.
     """
     if not unasked:
         more = more.part(np.zeros(len(more.shares), dtype=bool))
@@ -311,7 +307,7 @@ def _confusion(both: _Rows, more: _Rows, unasked: float) -> Floats:
 
 
 def _usual(counts: Floats, spread: Floats) -> Floats:
-    """A confusion matrix that is right as often as these counts are in general."""
+    """A confusion matrix with the accuracy of these counts."""
     k, width = counts.shape
     right = (float(np.trace(counts)) + _WORTH * _RIGHT) / (float(counts.sum()) + _WORTH)
     chance = float(spread[:k].mean())
@@ -329,7 +325,7 @@ def _changed(U: Floats, shares: Floats, confusion: Floats, use: Use) -> Floats:
 
 
 def audit_order(n: int, seed: int) -> list[int]:
-    """All items in a random order that neither answers nor items added later change."""
+    """All items in a random order, which answers and added items do not change."""
     drawn = np.random.default_rng([seed, 23]).random(n)
     order: list[int] = np.argsort(drawn, kind="stable").tolist()
     return order

@@ -1,10 +1,10 @@
-"""People's answers on one scale: what each annotator's numbers mean, and how far to rely on them.
+"""Annotators: the scale of each one's answers, and their weights.
 
 Rules of this file:
-- Nothing speaks against an answer, then it stays as it is, to the last bit.
-- An annotator with few answers is taken to be like everybody.
-- Weights, and the power that sharpens an average of rows, are those that predict best what another
-  annotator says of the same item. People hedge, and slip: averages of few are too soft.
+- An answer that nothing contradicts stays the same, to the last bit.
+- An annotator with few answers is assumed to be like all others.
+- Weights, and the power that sharpens an average of rows, are those that best predict another
+  annotator's answer about the same item. People hedge and slip: averages of few are too soft.
 """
 
 from collections.abc import Mapping
@@ -14,30 +14,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.scales import FEWEST, IDENTITY, AnswerScale, fit_scale
 
-__all__ = ["Annotator", "Opinions", "calibrated", "combined", "described", "drift_notes"]
-
-Floats = NDArray[np.float64]
 Integers = NDArray[np.intp]
 
 # Prior answers of a usual annotator: people differ little (N_Emotion of benchmarks/people.py), so
 # weights are shrunk hard.
 _LIKE_ALL = 5.0
-_OVERLAPS = 20  # answers to questions that others answered, too, from which on they are compared
+_OVERLAPS = 20  # shared questions from which on annotators are compared
 _POWERS = np.arange(1.0, 3.05, 0.1)  # a grid; shares of CIFAR-10S are best at 1.5
 _SLIP = 3.5  # robust deviations from the others: 1 of 2,000 normal errors is larger
 _EVEN = 0.3  # standard deviation of a uniform share, 1 / sqrt(12)
 _DOUBTFUL = 0.02  # standard deviation from which a cut off answer is uncertain: two percent
-_DRIFT = 0.05  # the smallest step that people use; a scale that moved by less is not reported
+_DRIFT = 0.05  # smallest reported drift: the smallest step that people use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinions:
-    """Single answers: one number each, of which item and cluster, by whom, how and when.
+    """Single answers: a value for an item and a cluster, with annotator and time.
 
-    An annotator who answers in two ways (entries, complete rows) has two numbers in `who`;
-    `times` counts the answers of each.
+    An annotator who answers in two forms (entries, complete rows) has two numbers in `who`; `times`
+    counts the answers of each.
     """
 
     place: Integers
@@ -47,9 +45,10 @@ class Opinions:
     times: Floats
     names: tuple[str, ...]  # of each number in `who`
     shape: tuple[int, int]  # items, clusters
+    features: Floats | None = None  # of each item
 
     def rows(self, mine: NDArray[np.bool_]) -> tuple[Integers, Floats, Floats]:
-        """Items, values and times (NaN for what was not told) of some of these, by item."""
+        """Items, values and times of some answers, by item; NaN for missing entries."""
         items, row = np.unique(self.place[mine], return_inverse=True)
         where = row, self.cluster[mine]
         sums, times, counts = np.zeros((3, len(items), self.shape[1]))
@@ -66,16 +65,16 @@ class Annotator:
 
     scale: AnswerScale
     n_answers: int
-    spread: float | None  # standard deviation of an answer from the others'; None: never compared
-    slips: float | None  # share of answers that are far from the others'
+    spread: float | None  # standard deviation of the differences from others; None if not compared
+    slips: float | None  # share of answers far from the others'
 
     @property
     def drifted(self) -> float:
-        """By how much the scale moved from the first answer to the last."""
+        """The drift of the scale from the first answer to the last."""
         return self.scale.drift * max(self.n_answers - 1, 0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The record as diagnostics have it; the offset is that of now."""
+        """The record for diagnostics, with the present offset."""
         return {
             "offset": self.scale.offset + self.drifted,
             "gain": self.scale.gain,
@@ -87,27 +86,31 @@ class Annotator:
 
 
 def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[AnswerScale]]:
-    """Answers as memberships; which of them were cut off and may be more; everybody's scale."""
-    count = len(opinions.names)
+    """Convert answers to memberships; return which were cut off at an end, and all scales."""
+    count, features = len(opinions.names), opinions.features
     everybody = IDENTITY
     tables = [opinions.rows(opinions.who == who) for who in range(count)]
     if count > 1:
+        every = np.concatenate([items for items, _, _ in tables])
         everybody = fit_scale(
             np.concatenate([values for _, values, _ in tables]),
             np.concatenate([times for _, _, times in tables]),
+            None if features is None else features[every],
         )
     value, scales = opinions.value.copy(), []
     open_ = np.zeros(len(value), dtype=bool)
     for who, (items, values, times) in enumerate(tables):
         n_complete = int((~np.isnan(values)).all(axis=1).sum())
-        scale = everybody if n_complete < FEWEST and count > 1 else fit_scale(values, times)
+        scale = everybody
+        if n_complete >= FEWEST or count == 1:
+            scale = fit_scale(values, times, None if features is None else features[items])
         scales.append(scale)
         if scale == IDENTITY:
             continue
         mine = opinions.who == who
         where = np.searchsorted(items, opinions.place[mine]), opinions.cluster[mine]
         known, doubtful = _memberships(scale, values, times)
-        # An answer given again keeps its own error.
+        # Repeated answers keep their differences.
         when = times[where]
         residual = (
             scale.bounds(opinions.value[mine], when)[0] - scale.bounds(values[where], when)[0]
@@ -121,7 +124,7 @@ def _memberships(
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Memberships of rows on a scale, and which are uncertain because an answer was cut off.
 
-    It is what the rest of the row leaves; where that is not known, as much as elsewhere.
+    A cut off answer gets the rest of its row; if that is unknown, the mean share of others.
     """
     low, high = (np.clip(bound, 0.0, 1.0) for bound in scale.bounds(values, times))
     cut = high > low
@@ -135,7 +138,7 @@ def _memberships(
         shares = fractions[sure[:, None] & cut]
         usual = float(np.sqrt((shares.var() * len(shares) + 3 * _EVEN**2) / (len(shares) + 3)))
         if len(shares) >= FEWEST and shares.min() > 0.9:
-            usual = 0.0  # as of hard labels: all is at the end
+            usual = 0.0  # hard labels: all answers are at the end
         share[:] = shares.mean()
         share[sure] = fractions[sure]
     top = np.where(sure[:, None], widest, high)
@@ -144,10 +147,10 @@ def _memberships(
 
 
 def combined(opinions: Opinions) -> tuple[Floats, Floats]:
-    """The mean answer of each entry (NaN where there is none), and the weight of each annotator.
+    """The mean answer of each entry (NaN without one), and the weight of each annotator.
 
-    Annotators count more who agree with others, and averages of rows are sharpened: both only as
-    far as they predict held-out annotators better.
+    Annotators who agree with others have more weight, and averages of rows are sharpened, if that
+    predicts held-out annotators better.
     """
     weight = _weights(opinions)
     sums, counts = np.zeros((2, *opinions.shape))
@@ -163,7 +166,7 @@ def combined(opinions: Opinions) -> tuple[Floats, Floats]:
 
 
 def _others(opinions: Opinions, weight: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """For each answer the mean of the others to the same question; where there are any."""
+    """For each answer the mean of the others to the same question, and whether there are any."""
     each = weight[opinions.who]
     cell = opinions.place * opinions.shape[1] + opinions.cluster
     mine = np.unique(cell * len(weight) + opinions.who, return_inverse=True)[1]
@@ -175,7 +178,7 @@ def _others(opinions: Opinions, weight: Floats) -> tuple[Floats, NDArray[np.bool
 
 
 def _weights(opinions: Opinions) -> Floats:
-    """Weights of the annotators: the inverse of how far they are from others, beside everybody.
+    """Weights of the annotators: the inverse of their squared differences from others, shrunk.
 
     All are equal unless the weighted mean of others predicts an answer better than the plain one.
     """
@@ -187,7 +190,7 @@ def _weights(opinions: Opinions) -> Floats:
     if shared.sum() < _OVERLAPS:
         return equal
     away = np.where(shared, np.square(opinions.value - mean), 0.0)
-    # By the question: some are harder than others.
+    # Relative to the question: some are harder than others.
     item = np.bincount(opinions.place, away, opinions.shape[0])
     n_item = np.bincount(opinions.place, shared, opinions.shape[0])
     usual = (item / np.maximum(n_item, 1.0))[opinions.place] * shared
@@ -202,9 +205,9 @@ def _weights(opinions: Opinions) -> Floats:
 
 
 def _power(opinions: Opinions, weight: Floats) -> tuple[float, NDArray[np.bool_]]:
-    """The power for averages of whole rows, and which rows are such averages.
+    """The power for averages of complete rows, and which rows are such averages.
 
-    What another says of the item is taken to be a slip, anything, with some probability.
+    Another annotator's row is assumed to be a slip with some probability.
     """
     n, k = opinions.shape
     several = np.zeros(n, dtype=bool)
@@ -244,7 +247,7 @@ def _sharpened(rows: Floats, power: float) -> Floats:
 
 
 def _loss(predicted: Floats, rows: Floats) -> Floats:
-    """Squared errors of predicted rows, with the share of slips that suits best."""
+    """Squared errors of predicted rows, with the best share of slips."""
     lean = 1.0 / predicted.shape[1] - predicted
     share = float(((rows - predicted) * lean).sum() / max(np.square(lean).sum(), 1e-300))
     loss: Floats = np.square(predicted + np.clip(share, 0.0, 0.5) * lean - rows).sum(axis=1)
@@ -254,7 +257,7 @@ def _loss(predicted: Floats, rows: Floats) -> Floats:
 def described(
     opinions: Opinions, scales: list[AnswerScale], weight: Floats
 ) -> dict[str, Annotator]:
-    """A record for each annotator; of one who answers in two ways, that with most answers."""
+    """A record for each annotator, for the form with most of their answers."""
     count = len(opinions.names)
     mean, shared = _others(opinions, weight) if count else (np.empty(0), np.zeros(0, dtype=bool))
     away = np.abs(opinions.value - mean)
@@ -262,7 +265,7 @@ def described(
     slip = shared & (away > np.maximum(_SLIP * usual, 0.3))
     n_answers = np.bincount(opinions.who, minlength=count)
     records: dict[str, Annotator] = {}
-    for who in np.argsort(n_answers, kind="stable"):  # the last one stands
+    for who in np.argsort(n_answers, kind="stable"):  # the last one is kept
         mine = shared & (opinions.who == who)
         times = opinions.times[opinions.who == who]
         records[opinions.names[who]] = Annotator(
@@ -275,7 +278,7 @@ def described(
 
 
 def drift_notes(annotators: Mapping[str, Annotator]) -> list[str]:
-    """A sentence about each whose scale moved."""
+    """A sentence about each annotator whose scale drifted."""
     return [
         f"The answers of {name!r} drifted by {each.drifted:+.2f} from first to last: row sums show "
         "it, and it is corrected."

@@ -5,8 +5,6 @@ from askmeans.paper.plan import Plan
 from askmeans.policy import Policy
 from askmeans.queries import Ledger, batches_of
 
-__all__ = ["as_plan", "failure_of"]
-
 
 def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
     """Ask what the policy proposes until it is settled, then return its clustering.

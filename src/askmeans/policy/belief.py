@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import keep_answers, within_bounds
 from askmeans.policy.advisers import Advice, Advisers, consult, weigh_before_answers
 from askmeans.policy.calibration import Proximity, sharpened
@@ -20,11 +21,6 @@ from askmeans.policy.models.training import ALL_OR_NOTHING, TRUST, Predict, Trai
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
-
-__all__ = ["ENOUGH", "EXACT", "Belief", "Scale"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 ENOUGH = 5  # items per cluster, from which one without any is taken to be empty
 _PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete

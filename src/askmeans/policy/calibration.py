@@ -16,18 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = [
-    "Proximity",
-    "calibrating_power",
-    "error_by_uncertainty",
-    "power_of_strongest",
-    "sharpened",
-]
-
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 # The prior of the power is log-normal around 1. With a spread of .1, .3 and .5 the log loss of 14

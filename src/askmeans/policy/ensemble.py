@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.examples import Examples
 from askmeans.policy.models.fcm import (
     ClosedForm,
@@ -31,11 +31,6 @@ from askmeans.policy.models.training import (
     with_empty,
 )
 from askmeans.policy.pool import Pool, WithExamples
-
-__all__ = ["Ensemble", "one_thread"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Answers from which on models learn, and those with more parameters: fewer leave some fold without
 # any answer of another cluster.

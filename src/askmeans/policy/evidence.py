@@ -1,51 +1,47 @@
-"""Evidence on memberships: one row per item with answers, whoever gave them."""
+"""Evidence on memberships: one row per item with answers, of all annotators."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
 from askmeans.policy.scales import IDENTITY
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-__all__ = ["ANSWERS_A_WHOLE_ROW", "NOTHING", "WHOLE_ROWS", "Evidence", "evidence_of"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-# Complete rows show an annotator's scale: three to begin with, the fewest that a scale is fitted to
-# (`scales.FEWEST`), and another after every 25 answers (docs/questions.md quotes the price).
+# Complete rows show an annotator's scale: three at first, the minimum for fitting a scale
+# (`scales.FEWEST`), and another after every 25 answers (docs/questions.md has the cost).
 WHOLE_ROWS, ANSWERS_A_WHOLE_ROW = 3, 25
-_POINTS = 101  # of the finest scale that people answer on: percent
-_EXACTLY = 1e-6  # by how much rows of a program miss one, in single precision, too
-_AT_END = 0.02  # two points of that scale: as near to 0 or 1 an answer is at the end
-_CHEAP = 2  # questions that an answer that was cut off is worth
-# The share of the answers that complete rows may cost at once: up to 40 questions the error is
-# 1.2 % lower than with .2, and with .05 alike (26 targets of benchmarks/questions.py, 8 seeds).
+_POINTS = 101  # points of the finest scale of people: percent
+_EXACTLY = 1e-6  # rounding of row sums by a program, in single precision, too
+_AT_END = 0.02  # distance to 0 or 1 of an answer at the end: two points of that scale
+_CHEAP = 2  # questions to ask about a row with a cut off answer
+# Share of the answers to spend on complete rows at once: up to 40 questions the error is 1.2 %
+# lower than with .2, and the same with .05 (26 targets of benchmarks/questions.py, 8 seeds).
 _SHARE = 0.1
 _AGREE = 3.5  # robust standard deviations: 1 of 2,000 normal errors is larger
 _CONTESTED = 0.5  # a difference that may change the strongest cluster of a row of two
-NOTHING = 0.05  # what rounding to twentieths hides: a row with no more is in none of the clusters
-SEVERAL = 2  # items that belong to none of the clusters; a single one may be a slip
+NOTHING = 0.05  # a row with a smaller sum is in no cluster: rounding to twentieths hides more
+SEVERAL = 2  # items in no cluster from which on they are modelled; a single one may be a slip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Items in the order they were first asked about, and what is known of their memberships.
+    """Items in the order of their first questions, and their known memberships.
 
-    `values` are means of single answers, NaN where nothing is known; `queried` marks the entries
-    that were asked for; `place`, `cluster` and `value` are the single answers, on one scale; in
-    the rows `cut_off` an answer was at the end of a distorted scale, and may be more.
+    `values` are means of single answers, NaN for unknown entries; `queried` marks the entries that
+    were asked for; `place`, `cluster` and `value` are the single answers on one scale; rows
+    `cut_off` have an answer at the end of a distorted scale, which may mean more.
     """
 
     items: Rows
     values: Floats
     queried: NDArray[np.bool_]
-    times: Rows  # how often each entry was asked for
+    times: Rows  # number of questions about each entry
     place: Rows
     cluster: Rows
     value: Floats
@@ -54,33 +50,33 @@ class Evidence:
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
-        """Which items have any answer but "cannot say"."""
+        """Which items have an answer other than "cannot say"."""
         return np.asarray((~np.isnan(self.values)).any(axis=1))
 
     @property
     def left(self) -> Floats:
-        """How much of each row is not known."""
+        """The unknown share of each row."""
         rest = np.clip(1.0 - np.nansum(self.values, axis=1), 0.0, 1.0)
         left = np.where(np.isnan(self.values).any(axis=1), rest, 0.0)
         return np.where(self.all_but_one, self.nowhere, left)
 
     @property
     def unassigned(self) -> NDArray[np.bool_]:
-        """Which items belong to none of the clusters: every entry is known, the sum below half."""
+        """Which items belong to no cluster: all entries are known, with a sum below one half."""
         return np.asarray(self._is_complete & (np.nansum(self.values, axis=1) < 0.5))
 
     @property
     def has_unassigned(self) -> bool:
-        """Whether enough items belong to none of the clusters to learn what these are like."""
+        """Whether enough items belong to no cluster to model them."""
         return int(self.unassigned.sum()) >= SEVERAL
 
     @property
     def _is_complete(self) -> NDArray[np.bool_]:
-        """Of which items every entry is known."""
+        """Which items have no unknown entry."""
         return np.asarray((~np.isnan(self.values)).all(axis=1))
 
     def with_unassigned_column(self) -> "Evidence":
-        """The same with a column for "none of these", which no question is about."""
+        """The evidence with a column for "none of these", about which no question is asked."""
         n = len(self.items)
         rest = np.where(self.unassigned, 1.0 - np.nansum(self.values, axis=1), 0.0)
         column = np.where(self._is_complete, rest, np.nan)[:, None]
@@ -93,20 +89,20 @@ class Evidence:
 
     @property
     def all_but_one(self) -> NDArray[np.bool_]:
-        """Which items are in none of the clusters but one, which has no answer."""
+        """Which items are in no cluster except perhaps one that has no answer."""
         one_left = np.isnan(self.values).sum(axis=1) == 1
         nothing = np.nansum(self.values, axis=1) <= NOTHING
         return np.asarray(one_left & nothing & (self.values.shape[1] > 1))
 
     @property
     def nowhere(self) -> float:
-        """The probability that an item is in no cluster: Jeffreys' estimate from the known ones."""
+        """The probability that an item is in no cluster (Jeffreys' estimate)."""
         known = (np.nansum(self.values, axis=1) > NOTHING) | self._is_complete
         return float((self.unassigned.sum() + 0.5) / (known.sum() + 1.0))
 
     @property
     def to_check(self) -> NDArray[np.bool_]:
-        """Which of those with answers to all but one cluster to ask about that one, too.
+        """Which of the items `all_but_one` to ask about the last cluster.
 
         So many that less than one of the others is expected to be in no cluster.
         """
@@ -116,10 +112,10 @@ class Evidence:
 
     @property
     def to_complete(self) -> NDArray[np.bool_]:
-        """Which rows to ask every entry of, because only their sums show a distorted scale.
+        """Which rows to complete, since only their sums show a distorted scale.
 
-        A few, and more in time where people answer; none while answers reach both ends of the
-        scale. Then those of which an answer was cut off.
+        A few, and more with time if people answer; none while answers reach both ends of the scale.
+        Also rows with a cut off answer.
         """
         chosen = np.zeros(len(self.items), dtype=bool)
         lately = self.value[-ANSWERS_A_WHOLE_ROW:]
@@ -127,7 +123,7 @@ class Evidence:
         missing: Rows = (~self.queried).sum(axis=1)
         complete: NDArray[np.bool_] = missing == 0
         enough = WHOLE_ROWS + len(self.value) // ANSWERS_A_WHOLE_ROW
-        if self.is_exact:  # of two clusters rows sum to one on a compressed scale, too
+        if self.is_exact:  # with two clusters rows sum to one on a compressed scale, too
             enough = WHOLE_ROWS if self.values.shape[1] == 2 else 1
         wanted = enough - int(complete.sum())
         if self.values.shape[1] == 1:
@@ -136,7 +132,7 @@ class Evidence:
         if n_ends >= 2 or wanted <= 0:
             return chosen
         rows = np.flatnonzero(self.is_known & ~complete & ~self.all_but_one)
-        # Answers near the middle are hardly cut off.
+        # Answers near the middle are rarely cut off.
         middle = np.abs(np.nanmax(self.values[rows], axis=1) - 0.5)
         rows = rows[np.lexsort((middle, missing[rows]))][:wanted]
         chosen[rows[np.cumsum(missing[rows]) <= _SHARE * len(self.value)]] = True
@@ -144,9 +140,9 @@ class Evidence:
 
     @property
     def is_exact(self) -> bool:
-        """Whether a program answers: rows sum to one by more digits than any scale of people has.
+        """Whether a program answers: complete rows sum to one with more digits than people use.
 
-        It is the only annotator, on the scale as it is, and has answered these rows completely.
+        It is the only annotator, and its scale is not distorted.
         """
         complete = np.asarray(np.isfinite(self._ranges()).all(axis=1))
         steps = np.arange(1, _POINTS)
@@ -158,22 +154,22 @@ class Evidence:
 
     @property
     def differ(self) -> bool:
-        """Whether a question that was asked again has another answer."""
+        """Whether answers to a repeated question differ."""
         return bool((self._ranges() > ROUNDING).any())
 
     @property
     def is_contested(self) -> NDArray[np.bool_]:
-        """Of which items answers differ so much that the strongest cluster is in question."""
+        """Which items have answers that differ enough to change the strongest cluster."""
         return np.asarray((self._ranges() > _CONTESTED).any(axis=1))
 
     def confirmed(self, noise: float) -> NDArray[np.bool_]:
-        """Which entries have several answers that agree within the noise: these are no slips."""
+        """Which entries have several answers that agree within the noise."""
         counts = np.zeros(self.values.shape)
         np.add.at(counts, (self.place, self.cluster), 1.0)
         return np.asarray((counts > 1.0) & (self._ranges() <= _AGREE * noise + ROUNDING))
 
     def _ranges(self) -> Floats:
-        """The range of the answers to each entry; -inf where there are none."""
+        """The range of the answers to each entry; -inf without answers."""
         low = np.full(self.values.shape, np.inf)
         high = -low
         np.minimum.at(low, (self.place, self.cluster), self.value)
@@ -191,8 +187,13 @@ class Evidence:
         return max(within, 0.0) / max(free, 1.0), free
 
 
-def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
-    """The evidence of all answers to membership and group questions, on one scale."""
+def evidence_of(
+    answers: Answers, n_clusters: int, features: Callable[[Rows], Floats] | None = None
+) -> Evidence:
+    """The evidence of all answers to membership and group questions, on one scale.
+
+    Features of items, where they are known, show the scale of answers about two clusters.
+    """
     items, clusters, values, names, times = [], [], [], [], []
     n_by_annotator: Counter[tuple[str, str]] = Counter()
     for batch in answers.batches:
@@ -217,7 +218,7 @@ def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
     cluster = np.concatenate(clusters or [np.empty(0, dtype=np.int64)]).astype(np.intp)
     value = np.concatenate(values or [np.empty(0)])
     unique, first, place = np.unique(item, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")  # as first asked about
+    order = np.argsort(first, kind="stable")  # in the order of the first questions
     rank = np.empty(len(order), dtype=np.intp)
     rank[order] = np.arange(len(order))
     place = rank[place]
@@ -234,6 +235,7 @@ def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
         times=np.array(times)[answered],
         names=tuple(name for name, _ in n_by_annotator),
         shape=shape,
+        features=features(unique[order]) if features is not None and n_clusters == 2 else None,
     )
     value, cut_off, scales = calibrated(opinions)
     opinions = replace(opinions, value=value)
@@ -252,14 +254,14 @@ def evidence_of(answers: Answers, n_clusters: int) -> Evidence:
 
 
 def _completed(values: Floats) -> Floats:
-    """Rows with the entry that follows from the others, which sum to one with it."""
+    """Fill the last unknown entry of a row, since rows sum to one."""
     if values.shape[1] == 1:
         return values
-    # An item that is in none of the others may be in none at all: there nothing follows.
+    # An item in none of the others may be in no cluster at all: its last entry stays unknown.
     informative = np.nansum(values, axis=1) > NOTHING
     rows = np.flatnonzero(informative & (np.isnan(values).sum(axis=1) == 1))
     missing = np.isnan(values[rows]).argmax(axis=1)
     rest = 1.0 - np.nansum(values[rows], axis=1)
-    # What rounding leaves is nothing: a cluster must not be made of it.
+    # A rest within rounding is 0: a cluster must not be made of it.
     values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)
     return values

@@ -11,9 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Examples", "example_weights"]
-
-Floats = NDArray[np.float64]
+from askmeans._util.arrays import Floats
 
 _TRUSTED = 0.9  # how probably the examples of a group are right, before there are answers
 _MOSTLY = 0.5  # share of an example in some clusters, from which on it is one of these

@@ -17,9 +17,7 @@ from askmeans.queries import ME, Answer, Answers, GroupQueries, Question
 from askmeans.queries.values import Row
 from askmeans.results import Clustering
 
-__all__ = ["GrowingPolicy", "filled", "renumbered", "to_ask_again", "without_replaced"]
-
-_WHOLE = 1.0 - 1e-6  # shares that sum to one
+WHOLE = 1.0 - 1e-6  # shares that sum to one
 _UNASSIGNED = 0.5  # a row with less is in none of the groups, as in `askmeans.policy.evidence`
 
 
@@ -104,7 +102,7 @@ class GrowingPolicy:
 
 def filled(row: Row, n_clusters: int) -> Row:
     """A row with a place for every group: 0 or NaN for those that came later."""
-    rest = 0.0 if math.fsum(row) >= _WHOLE else math.nan
+    rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
     return row + (rest,) * (n_clusters - len(row))
 
 

@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.spatial import cKDTree
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
-
-__all__ = ["Pool", "Standard", "Strata", "WithExamples", "quadratic", "quick_distances"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _NONE = np.empty(0, dtype=np.intp)
 LARGEST = 2500  # items of a pool, of more a random part: their distances take 25 MB
@@ -188,6 +184,23 @@ class Pool:
     def unsupervised_memberships(self) -> Floats:
         """Memberships of the pool by the fit without questions."""
         return memberships_from_distances(self.unsupervised_distances, self.unsupervised_fit[1])
+
+    def with_log_odds(self, X: NDArray[np.floating]) -> Floats:
+        """Items in the common scale, and the log odds of two clusters by the fit without questions.
+
+        The odds count as much as all other features together.
+        """
+        odds = [self._log_odds(rows) for rows in (self.X, X)]
+        spread = float(odds[0].std()) or 1.0
+        width = np.sqrt(self.Z.shape[1])
+        return np.column_stack([self.scaled(X) / width, (odds[1] - odds[0].mean()) / spread])
+
+    def _log_odds(self, X: NDArray[np.floating]) -> Floats:
+        """Log odds of the first two clusters by the fit without questions."""
+        (centers, fuzzifier), middle = self.unsupervised_fit, self.narrow.middle
+        distances = quick_distances(X - middle, centers - middle)
+        first, second = np.log(np.maximum(distances[:, :2], 1e-12)).T
+        return np.asarray((second - first) / (fuzzifier - 1.0))
 
     @cached_property
     def typical(self) -> list[int]:

@@ -1,8 +1,8 @@
 """The ranking of questions: uncertain parts of the pool first, each covered by a few items.
 
 Rules of this file:
-- An item's most probable cluster is asked first; the rest of its row only while something is left.
-- A ranking never ends before every question there is.
+- An item's most probable cluster comes first; the rest of its row only while a share is unknown.
+- A ranking contains every possible question.
 """
 
 import threading
@@ -12,27 +12,23 @@ from itertools import islice
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.fuzzy.arrays import ROUNDING, without_last_bits
 from askmeans.policy.advisers import audit_order
 from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.queries import Question
 
-__all__ = ["REST", "Ask", "Ranking", "Settings", "different"]
-
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-REST = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is not asked about
-_EXPLORE = 0.05  # the uncertainty that an item has at least, as a share of the mean
-_REPEATS = 10  # answers given again: their spread is known within a quarter
+REST = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
+_EXPLORE = 0.05  # smallest uncertainty of an item, as a share of the mean
+_REPEATS = 10  # repeated answers that determine their spread within a quarter
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; a median of three outvotes one slip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All that decides what the policy asks, beside the items and the answers."""
+    """All parameters of the policy's questions."""
 
     n_clusters: int
     fuzzifier: float = 2.0
@@ -43,11 +39,11 @@ class Settings:
     repeats: int = 1
     scale: Scale = EXACT
     seed: int = 0
-    audit: float = 0.0  # share of new items that are random, where language models answer, too
+    audit: float = 0.0  # share of new items that are random, to audit advisers
 
 
 class Lazy:
-    """A list that is made as it is read, also by several threads."""
+    """A list that is computed while it is read; several threads may read it."""
 
     def __init__(self, source: Iterator[Question]) -> None:
         self._source = source
@@ -61,7 +57,7 @@ class Lazy:
             place += 1
 
     def _reaches(self, place: int) -> bool:
-        """Whether there are more than so many, of which the next is made."""
+        """Whether there is a question at this place; computes it."""
         with self._making:
             if len(self._made) == place:
                 self._made.extend(islice(self._source, 1))
@@ -69,11 +65,12 @@ class Lazy:
 
 
 class Ranking:
-    """Every question there is, the best first: those worth asking, then all others."""
+    """All questions, the best first: those worth asking, then all others."""
 
-    def __init__(self, belief: Belief, settings: Settings) -> None:
+    def __init__(self, belief: Belief, settings: Settings, weights: Floats | None = None) -> None:
         self.belief = belief
         self.settings = settings
+        self._weights = weights  # of all items; None where all count alike
         self.k = settings.n_clusters
         self.wanted = Lazy(self._wanted())
         self.others = Lazy(self._others())
@@ -84,7 +81,7 @@ class Ranking:
 
     @property
     def room(self) -> int | None:
-        """The number of new items to ask about; None for any number."""
+        """The number of new items to ask about; None without a limit."""
         most = self.settings.max_items
         return None if most is None else max(0, most - len(self.belief.places))
 
@@ -97,7 +94,7 @@ class Ranking:
         if self.k == 1:
             return
         if self.belief.is_precise(self.settings.precision, self.settings.target):
-            yield from self._open(1.0, 1.0, every=True)  # those that may be in no cluster
+            yield from self._open(1.0, 1.0, every=True)  # items that may be in no cluster
             yield from self._again(doubtful=False)
             return
         yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
@@ -106,14 +103,14 @@ class Ranking:
         room = self.room
         yield from islice(self._new(), room)
         if room is None or room >= len(self.belief.pool) - len(self.belief.places):
-            # No item is left: now every little counts.
+            # No new item is left: small unknown shares come next.
             yield from self._open(ROUNDING, REST, every=True)
         if room is None:
             yield from self._outside()
         yield from self._again(doubtful=False)
 
     def _others(self) -> Iterator[Question]:
-        """Everything else: the other items, the other entries, items outside the pool."""
+        """All other questions: other items, other entries, items outside the pool."""
         if self.k == 1:
             return
         known = set(self.wanted)
@@ -136,7 +133,7 @@ class Ranking:
 
     def _outside_pool(self, row: int) -> Question:
         """The question about an item outside the pool, with its most probable cluster."""
-        if self.settings.ask == "group":  # it names none
+        if self.settings.ask == "group":  # without a cluster
             return self._about(row, 0)
         expected = self.belief.predictor(self.belief.pool.items.take(np.array([row])))[0]
         return self._about(row, int(without_last_bits(expected).argmax()))
@@ -148,9 +145,9 @@ class Ranking:
         return Question("membership", (int(row),), int(cluster), repeat)
 
     def _open(self, more: float, most: float, *, every: bool = False) -> Iterator[Question]:
-        """Rows of which something is left: the most probable cluster not asked about yet.
+        """Incomplete rows: the most probable cluster without a question.
 
-        With `every` all items are among them that may be in no cluster.
+        With `every` all items that may be in no cluster are included.
         """
         if self.settings.ask == "group":
             return
@@ -167,9 +164,9 @@ class Ranking:
             yield self._about(item, cluster)
 
     def _unnamed(self) -> Iterator[Question]:
-        """While a cluster has no item yet: a few items at a time, until their strongest is known.
+        """While a cluster has no item: a few items at a time, until their strongest is known.
 
-        One item after the other meets all clusters in half the questions that items in turns take.
+        Items one after the other need half as many questions to find all clusters as items in turn.
         """
         if self.settings.ask == "group":
             return
@@ -183,9 +180,9 @@ class Ranking:
         if len(places) < width:
             new = np.array(list(islice(self._places(), width - len(places))), dtype=np.intp)
             places = np.concatenate([places, new])
-            fresh = np.arange(belief.k) < self.k  # "none of these" is no question
+            fresh = np.arange(belief.k) < self.k  # no question is about "none of these"
             unknown = np.concatenate([unknown, np.repeat(fresh[None], len(new), axis=0)])
-        # A cluster without any item yet is more probable.
+        # A cluster without items is more probable.
         score = np.where(unknown, belief.unsupervised[places] + 0.3 * ~belief.observed, -1.0)
         order = np.argsort(-without_last_bits(score), axis=1, kind="stable")
         first = order[:, : min(each, self.k - 1)]
@@ -201,7 +198,7 @@ class Ranking:
             yield from best
             return
         audits, count = self._audits(), len(self.belief.places)
-        while True:  # the share is that of all items with answers, in whatever order they came
+        while True:  # the share among all items with answers, in any order
             random = int((count + 1) * share) > int(count * share)
             question = (next(audits, None) if random else None) or next(best, None)
             if question is None:
@@ -215,7 +212,7 @@ class Ranking:
         return self._about(self.belief.pool.rows[place], cluster)
 
     def _audits(self) -> Iterator[Question]:
-        """Items at random, among those with advice, whatever it is."""
+        """Random items among those with advice."""
         pool, answered = self.belief.pool, set(self.belief.evidence.items.tolist())
         members = self.belief.advisers.members
         advised = {row for adviser in members for row in adviser.advice.items.tolist()}
@@ -234,12 +231,15 @@ class Ranking:
         elif belief.stack is not None:
             uncertainty = belief.stack.uncertainty
             uncertainty = uncertainty / max(float(uncertainty.mean()), 1e-300)
-            if not belief.stack.answers_are_hard:  # that of models that explain little is noise
+            if not belief.stack.answers_are_hard:  # the uncertainty of poor models is noise
                 evenly = max(evenly, belief.stack.unexplained)
         yield from first
         covered = np.concatenate([belief.places, np.array(first, dtype=np.intp)])
         blank = []
-        for place in belief.strata.choose(covered, (1.0 - evenly) * uncertainty + evenly):
+        gain = (1.0 - evenly) * uncertainty + evenly
+        if self._weights is not None:
+            gain = gain * self._weights[belief.pool.rows]
+        for place in belief.strata.choose(covered, gain):
             if int(belief.pool.rows[place]) in belief.pool.items.blank:
                 blank.append(place)
             else:
@@ -247,13 +247,13 @@ class Ranking:
         yield from blank
 
     def _again(self, *, doubtful: bool) -> Iterator[Question]:
-        """What to ask again: answers that models contradict, or those least often asked."""
+        """Repeats: answers that models contradict, or those with the fewest repeats."""
         belief, evidence, times = self.belief, self.belief.evidence, self.settings.repeats
         if times == 1 or belief.stack is None or not len(evidence.value):
             return
         within, repeated = evidence.spread()
         if repeated >= _REPEATS and within == 0.0:
-            return  # answers are the same when asked again
+            return  # repeats bring the same answers
         away = np.abs(evidence.values - belief.probabilities[belief.places])
         away[evidence.times == 0] = np.nan
         usual = max(float(np.nanmedian(away)) / 0.6745, 1e-3)
@@ -272,9 +272,9 @@ class Ranking:
             )
 
     def _noise_checks(self) -> Iterator[Question]:
-        """Some answers to ask again, whatever they are: only repeats separate noise from errors.
+        """Some answers to repeat, since only repeats separate noise from errors of models.
 
-        One in ten, spread over all items with answers, until enough are known.
+        One in ten, spread over all items with answers, until there are enough.
         """
         belief, evidence = self.belief, self.belief.evidence
         if self.settings.repeats == 1 or belief.stack is None:
@@ -287,7 +287,7 @@ class Ranking:
 
 
 def different(questions: Iterator[Question]) -> Iterator[Question]:
-    """Each question once, where it first comes."""
+    """Each question once, at its first place."""
     seen: set[Question] = set()
     for question in questions:
         if question not in seen:

@@ -3,11 +3,11 @@
 Rules of this file:
 - An answer is offset + drift * time + gain * membership ** power, cut off at 0 and 1; memberships
   of a row sum to one. Times count the annotator's answers. A power other than 1 comes alone.
-- A scale other than the identity is taken only if it explains rows that were held out better.
-- Rows whose sums are right are believed as they are, however soft. With two clusters a compressed
-  scale has right sums, too: there the answers must end abruptly at both ends of their range.
-- Sums of rows over k > 2 clusters fix k * offset + gain only. Ends at which many answers are fix
-  the rest; without them the scale is that around the middle if answers fill it, else an offset.
+- A scale other than the identity is used only if it explains held-out rows better.
+- Rows with correct sums are used unchanged. With two clusters a compressed scale has correct sums,
+  too: it is detected by the answers and the items' features (`compression.py`).
+- With k > 2 clusters sums of rows determine k * offset + gain only. Ends with many answers
+  determine the rest; else the scale is centred if answers fill it, or an offset.
 """
 
 from collections.abc import Iterator
@@ -15,41 +15,35 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, ndtri
+from scipy.special import ndtri
 
-__all__ = ["IDENTITY", "AnswerScale", "fit_scale"]
-
-Floats = NDArray[np.float64]
+from askmeans._util.arrays import Floats
+from askmeans.policy.compression import compression
 
 # Where no other source is named: by the bars of benchmarks/people.py.
-FEWEST = 3  # complete rows from which a scale is estimated: one more than it has parameters
+FEWEST = 3  # complete rows for a scale: one more than it has parameters
+_PARTS = 5  # rows with several answers for a scale, if fewer rows are complete
 _NOTHING = 0.05  # of a row, as in `evidence.NOTHING`
-_END = 1e-9  # nearer than this to 0 or 1 an answer may be cut off there
-_SMALL = 0.01  # row sums wrong by less are not worth a correction
-_PILE = 0.02  # answers as near as that to the end of a scale are at it
-_NOISY = 1.5  # or as near as so many standard deviations, of answers that are noisy
-_PILED = 0.5  # share of rows at the low end from which it is one
-_BONUS = 0.05  # what such an end is worth, in errors of row sums
-_ODD = 0.002  # what each way costs in which a scale is not as usual, in the same
-_FAR = 0.5  # a row sum wrong by more is a slip or "none of these", not a scale
-_POINTS = 14  # low answers through pairs of which a drift is tried
-_LEAST_GAIN, _MOST_GAIN = 0.2, 1.5  # gains that are tried
-# As near to both ends memberships come on the right scale: the softest targets with three clusters
-# and more of benchmarks/question_targets.py come as near as .21 (Wine, 45 items at random).
+_END = 1e-9  # distance to 0 or 1 up to which an answer may be cut off
+_SMALL = 0.01  # mean error of row sums up to which they are not corrected
+_PILE = 0.02  # distance to the end of a scale up to which an answer is at it
+_NOISY = 1.5  # the same for noisy answers, in standard deviations
+_PILED = 0.5  # share of rows at an end from which on it is one
+_BONUS = 0.05  # bonus for such an end, in errors of row sums
+_ODD = 0.002  # cost of each unusual parameter, in the same unit
+_FAR = 0.5  # error of a row sum above which it is a slip or "none of these"
+_POINTS = 14  # low answers whose pairs give candidates of a drift
+_LEAST_GAIN, _MOST_GAIN = 0.2, 1.5  # range of gains
+# Distance to both ends that memberships reach on the correct scale: .21 for the softest targets
+# with three clusters and more of benchmarks/question_targets.py (Wine, 45 random items).
 _REACHED = 0.25
 _EXTREME = 3.0  # standard deviations that the largest of 400 normal errors is, by its median
-_POWERS = 0.25, 4.0  # powers that are tried
-_ROWS = 100  # rows by which a power is estimated
-# Where answers are noisy a power explains sums by chance: with 5 the errors of rows from Dirichlet
+_POWERS = 0.25, 4.0  # range of powers
+_ROWS = 100  # rows that estimate a power
+# With noisy answers a power explains sums by chance: with 5 the errors of rows from Dirichlet
 # distributions, .25 + .5 u and noise of .03, are a tenth smaller for ten clusters than with 1.
 _ODD_POWER = 5
 _PRIOR = 0.1  # prior standard deviation of people's offsets
-_FLAT = 1.25  # shape of a symmetric beta distribution up to which its ends are not thin
-# Items whose ends are looked at. Later ones are mostly between the clusters, and their ends look
-# thin: of 100 answers .25 + .5 u none of six runs on breast cancer's clusters, of 40 half are seen.
-_EARLY = 40
-_NATS = 4.0  # of log-likelihood, for one parameter more: a likelihood ratio test at .5 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +56,7 @@ class AnswerScale:
     power: float = 1.0
 
     def bounds(self, values: Floats, times: Floats) -> tuple[Floats, Floats]:
-        """The memberships that answers may stand for: from, to."""
+        """The lower and upper limits of the memberships of answers."""
         low = (values - self.offset - self.drift * times) / self.gain
         if self.power != 1.0:
             low = np.copysign(np.abs(low) ** (1.0 / self.power), low)
@@ -71,7 +65,7 @@ class AnswerScale:
         return low, high
 
     def misfit(self, values: Floats, times: Floats) -> Floats:
-        """By how much each row contradicts the scale: its sum, and what is outside [0, 1]."""
+        """The error of each row on the scale: of its sum, and outside [0, 1]."""
         low, high = self.bounds(values, times)
         complete = ~np.isnan(values).any(axis=1)
         most, least = np.nansum(high, axis=1), np.nansum(low, axis=1)
@@ -83,26 +77,52 @@ class AnswerScale:
 IDENTITY = AnswerScale()
 
 
-def fit_scale(values: Floats, times: Floats) -> AnswerScale:
-    """The scale of rows (n x k, NaN for what was not told) by one annotator."""
+def fit_scale(values: Floats, times: Floats, features: Floats | None = None) -> AnswerScale:
+    """Fit the scale of one annotator to rows (n x k, NaN for missing entries).
+
+    `features` of the items help with two clusters.
+    """
     k = values.shape[1]
-    # A whole row of (almost) nothing is "none of these", which shows no scale.
+    # A row of (almost) zeros is "none of these", which shows no scale.
     informative = ~(values <= _NOTHING).all(axis=1)
     values, times = values[informative], times[informative]
+    features = None if features is None else features[informative]
     complete = ~np.isnan(values).any(axis=1)
     if k == 1 or complete.sum() < FEWEST:
-        return IDENTITY
+        return _of_parts(values) if k > 2 else IDENTITY
     scale = IDENTITY
     plain = IDENTITY.misfit(values, times)
     if plain[complete | (plain > 0.0)].mean() > _SMALL and _held_out_is_better(
         values, times, plain
     ):
         scale = _shrunk(_centred(_best(values, times), values, times), values, times)
-    return _stretched(scale, values, times) if k == 2 else scale
+    return _stretched(scale, values, times, features) if k == 2 else scale
+
+
+def _of_parts(values: Floats) -> AnswerScale:
+    """Fit a scale to incomplete rows: the identity, a centred scale, or an offset.
+
+    If most rows have the same lowest answer, it replaces the missing entries. On the identity such
+    rows sum to one, and missing entries may be smaller.
+    """
+    several = values[(~np.isnan(values)).sum(axis=1) > 1]
+    if len(several) < _PARTS:
+        return IDENTITY
+    lowest = np.nanmin(several, axis=1)
+    low = float(np.quantile(lowest, 0.1))
+    piled = (lowest < low + _PILE).mean() >= _PILED
+    rest = low * np.isnan(several).sum(axis=1)
+    sums = np.nansum(several, axis=1) + rest
+    if low < _NOTHING or not piled or np.median(sums - 0.5 * rest) < 1.0 + _NOTHING:
+        return IDENTITY
+    most = float((sums - several.shape[1] * low).max())
+    gain = 1.0 - 2.0 * low
+    around = gain * (1.0 - _REACHED) < most < gain + _PILE and np.nanmax(several) < 1.0 - _END
+    return AnswerScale(offset=low, gain=gain if around else 1.0)
 
 
 def _held_out_is_better(values: Floats, times: Floats, plain: Floats) -> bool:
-    """Whether scales fitted without some rows explain these better than the identity does."""
+    """Whether scales explain held-out rows better than the identity does."""
     complete = np.flatnonzero(~np.isnan(values).any(axis=1))
     part = np.arange(len(values)) % 5
     part[complete] = np.arange(len(complete)) % min(5, len(complete))
@@ -116,9 +136,9 @@ def _held_out_is_better(values: Floats, times: Floats, plain: Floats) -> bool:
 
 
 def _best(values: Floats, times: Floats) -> AnswerScale:
-    """The scale that contradicts the rows least; one that has an end where rows have theirs."""
+    """The scale with the smallest error, and with ends where many answers are."""
     lowest = np.nanmin(values, axis=1, keepdims=True)
-    n_complete = max(1, int((~np.isnan(values)).all(axis=1).sum()))  # part of a row hardly speaks
+    n_complete = max(1, int((~np.isnan(values)).all(axis=1).sum()))  # incomplete rows show little
     noise = _noise(values, times)
 
     def badness(scale: AnswerScale) -> float:
@@ -133,12 +153,12 @@ def _best(values: Floats, times: Floats) -> AnswerScale:
         odd += _ODD_POWER * (scale.power != 1.0)
         return float(scale.misfit(values, times).sum() / n_complete - bonus + _ODD * odd)
 
-    # The identity first, and the first of equals.
+    # Ties go to the first candidate, the identity.
     return min([IDENTITY, *_candidates(values, times, noise)], key=badness)
 
 
 def _noise(values: Floats, times: Floats) -> float:
-    """Standard deviation of one answer, by how much sums of rows differ that are not cut off."""
+    """Standard deviation of one answer, from the sums of rows that are not cut off."""
     inside = ((values > _END) & (values < 1.0 - _END)).all(axis=1)  # NaN is neither
     if inside.sum() < FEWEST:
         return 0.0
@@ -149,12 +169,12 @@ def _noise(values: Floats, times: Floats) -> float:
 
 
 def _too_low(noise: float, k: int) -> float:
-    """By how much the lowest answer of a row is too low, if all but one should be the same."""
+    """The expected error of the lowest answer of a row, if all but one are equal."""
     return noise * float(ndtri((k - 1.375) / (k - 0.75)))  # the least of k - 1, by Blom's formula
 
 
 def _candidates(values: Floats, times: Floats, noise: float) -> Iterator[AnswerScale]:
-    """Scales through some of the rows: by their sums, by their lowest answers."""
+    """Candidate scales, by sums of rows and by their lowest answers."""
     k = values.shape[1]
     complete = ~np.isnan(values).any(axis=1)
     inside = complete & ((values > _END) & (values < 1.0 - _END)).all(axis=1)
@@ -168,7 +188,7 @@ def _candidates(values: Floats, times: Floats, noise: float) -> Iterator[AnswerS
     at = np.take_along_axis(times[several], lowest, axis=1)[:, 0]
     if len(low):
         lines.append((float(np.quantile(low, 0.1)), 0.0))
-        if noise > 0.0:  # one in ten is lower still by about as much
+        if noise > 0.0:  # one in ten is lower by about this
             lines.append((lines[-1][0] + noise + _too_low(noise, k), 0.0))
         some = np.unique(np.linspace(0, len(low) - 1, _POINTS).astype(int))
         span = np.ptp(at) / 4.0
@@ -186,7 +206,7 @@ def _candidates(values: Floats, times: Floats, noise: float) -> Iterator[AnswerS
 
 
 def _powers(values: Floats) -> Iterator[AnswerScale]:
-    """The power for which rows sum to one, by the median of rows; an entry of 1 shows none."""
+    """The power for which rows sum to one, the median of rows without an entry of 1."""
     inside = ((values > _END) & (values < 1.0 - _END)).sum(axis=1) > 1
     rows = values[inside & ~np.isnan(values).any(axis=1)]
     if len(rows) < FEWEST:
@@ -210,10 +230,10 @@ def _lines(when: Floats, what: Floats) -> list[tuple[float, float]]:
 
 
 def _centred(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
-    """Of scales with the same row sums the one around the middle, if answers fill it.
+    """The scale with the same row sums that is centred at one half, if answers fill it.
 
-    They fill it where they come near both of its ends, and none is beyond them but for noise.
-    Who only raises all answers leaves such a range by chance alone.
+    They fill it if they come near both ends and, up to noise, none is beyond them. Answers that are
+    only raised do so by chance alone.
     """
     k = values.shape[1]
     if k == 2 or scale.drift != 0.0 or scale.power != 1.0:
@@ -230,7 +250,7 @@ def _centred(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
 
 
 def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
-    """The scale, nearer to the identity the less the rows agree about it."""
+    """The scale, shrunk to the identity if rows disagree about it."""
     complete = ~np.isnan(values).any(axis=1)
     spread = np.median(scale.misfit(values[complete], times[complete])) / 0.6745
     variance = spread**2 / complete.sum() / values.shape[1]
@@ -243,36 +263,15 @@ def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
     )
 
 
-def _stretched(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
-    """For two clusters: the scale whose ends are where the answers end, if they do so abruptly."""
+def _stretched(
+    scale: AnswerScale, values: Floats, times: Floats, features: Floats | None
+) -> AnswerScale:
+    """For two clusters: the scale with the ends that `compression` estimates."""
     low, high = scale.bounds(values, times)
-    if (low < high).any():  # the scale ends where answers are cut off
+    if (low < high).any():  # the scale ends at the cut off answers
         return scale
-    first = np.column_stack([low[:, 0], 1.0 - low[:, 1]])
-    away = np.abs(np.nanmean(first, axis=1) - 0.5)[:_EARLY]
-    end = float(away.max())
-    if len(away) < 20 or not 0.05 < end < 0.45:
-        return scale
-    # Symmetric beta distributions of memberships on the whole scale and on a compressed one.
-    wide, _ = _likeliest(away, 0.5)
-    tight, shape = _likeliest(away, end * (1.0 + 1.0 / len(away)))
-    if shape > _FLAT or tight - wide < _NATS:
-        return scale
-    gain = 2.0 * end
+    first = np.nanmean(np.column_stack([low[:, 0], 1.0 - low[:, 1]]), axis=1)
+    share = compression(first, features)
     return replace(
-        scale,
-        offset=scale.offset + scale.gain * (1.0 - gain) / 2.0,
-        gain=scale.gain * gain,
+        scale, offset=scale.offset + scale.gain * share, gain=scale.gain * (1.0 - 2.0 * share)
     )
-
-
-def _likeliest(away: Floats, end: float) -> tuple[float, float]:
-    """Log-likelihood of distances from the middle of a scale that ends there; the best shape."""
-    share = np.clip(0.5 + 0.5 * away / end, 1e-6, 1.0 - 1e-6)
-    inner = float((np.log(share) + np.log1p(-share)).sum())
-    shapes = np.geomspace(0.2, 200.0, 120)
-    log_likelihood = (shapes - 1.0) * inner - len(away) * (
-        betaln(shapes, shapes) + np.log(2.0 * end)
-    )
-    best = int(log_likelihood.argmax())
-    return float(log_likelihood[best]), float(shapes[best])

@@ -1,7 +1,7 @@
-"""Stacking: a weighted mean of models, by how well each predicts held-out answers, calibrated.
+"""Stacking: a calibrated mean of models, weighted by their predictions of held-out answers.
 
-Weights minimise squared error, so that a model counts by what it adds to the others; how the mean
-is calibrated, `calibration.py` has.
+Weights minimise squared error, so a model counts by what it adds to the others. `calibration.py`
+calibrates the mean.
 """
 
 from dataclasses import dataclass, replace
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import default_float_errors
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.calibration import (
@@ -20,9 +21,6 @@ from askmeans.policy.calibration import (
 )
 from askmeans.policy.models.training import ALL_OR_NOTHING, MANY, Fitted, Predict, Training
 
-__all__ = ["Stack", "stack_by_examples", "stack_models", "with_rows"]
-
-Floats = NDArray[np.float64]
 # Prior model weights, where answers are soft, and where they are hard or few: chosen on label
 # distributions, our own targets and real labels, by leaving out one model after the other.
 SOFT = {
@@ -34,10 +32,10 @@ HARD = {
     "fcm": 1.0, "fcm_scaled": 1.0, "seeded_fcm": 0.6, "gaussian_mixture": 1.0, "lda": 1.0,
     "logistic": 1.0, "gp_rbf": 0.5, "gp_graph": 0.5, "forest": 2.0,
 }  # fmt: skip
-# How near to the prior weights stay: by the loss of so many items of the best model; of hard
-# answers by what luck may do while they are few, of soft ones by how little models explain. Without
-# luck the error of 14 tables is 1.028 times as large (10 to 100 answers), with equal prior weights
-# and three times the caution 1.037 times; without chance that of label distributions 1.008 times.
+# Strength of the prior: the loss of so many items of the best model; for few hard answers also by
+# chance, for soft ones by the variance that models leave unexplained. Without LUCK the error of 14
+# tables is 1.028 times as large (10 to 100 answers), with equal prior weights and three times the
+# caution 1.037 times; without CHANCE that of label distributions 1.008 times.
 CAUTION, LUCK, CHANCE = 2.0, 2.0, 5.0
 # Held-out rows come from models with fewer answers of each cluster than those that learn from all.
 # The power that makes up for it: of 14 tables 70 % of the runs are within a factor 1.5 with it and
@@ -47,12 +45,11 @@ _MORE = 0.1
 # by calibrated uncertainty instead cost 3 to 9 % more errors (one seed of 14 tables, 20 to 100
 # answers; runs ended where 1 % of the items were expected wrong).
 _VOTES = 10.0
-# Rows that others could predict, from which on only they choose between models, and the weight of
-# the rest. If all count the error of 14 tables is 1.02 times as large after 10 and 20 answers.
+# From so many rows that others could predict, the rest has this weight in the choice of models. If
+# all count, the error of 14 tables is 1.02 times as large after 10 and 20 answers.
 _SUPPORTED, _UNSUPPORTED = 3, 1e-6
-_EXAMPLE = 0.5  # weight of the examples of a cluster from which on models know what is in it
-_BY_EXAMPLES = 1.0  # the power of memberships by examples alone
-# A model with less weight is left out: of label distributions the error is 1.3 % lower than with 0.
+_EXAMPLE = 0.5  # weight of the examples of a cluster from which on it is observed
+# Smaller weights are 0, which lowers the error of label distributions by 1.3 %.
 _LEAST = 0.03
 _DIGITS = 4  # of a weight
 _NEWTON = 50  # steps at most
@@ -60,23 +57,23 @@ _NEWTON = 50  # steps at most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """Weights of models, a common power, and the errors to expect."""
+    """Weights of models, a common power, and the expected errors."""
 
     fitted: list[Fitted]
     weights: Floats
     sharpness: float
-    unmet: Floats  # of each cluster without answers, the share of the items that it may have
+    unmet: Floats  # expected share of the items in each cluster without answers
     proximity: Proximity | None  # of hard answers
-    strongest: float  # the mean of the answers' strongest memberships
-    rows: NDArray[np.intp]  # the pool's items that were learnt from
+    strongest: float  # mean of the answers' strongest memberships
+    rows: NDArray[np.intp]  # places in the pool of the items with answers
     pool: Floats
-    held_out: Floats  # rows of the answered items, by models that did not learn from them
-    uncertainty: Floats  # of every item of the pool: where to ask
-    confidence_power: float  # of shares, which makes them probabilities of the strongest cluster
-    expected: Floats  # the error to expect of every item of the pool
+    held_out: Floats  # memberships of these items by models that were fitted without them
+    uncertainty: Floats  # of every item of the pool, for the ranking of questions
+    confidence_power: float  # converts shares to probabilities of the strongest cluster
+    expected: Floats  # expected error of every item of the pool
     misfit: float  # mean squared error on held-out answers
-    unexplained: float  # the share of held-out variance that is left
-    n_mistakes: float  # the number of mistakes that the estimate of the error rests on
+    unexplained: float  # share of the variance of held-out answers that models do not explain
+    n_mistakes: float  # number of mistakes on which the estimate of the error is based
 
     def confidence(self, U: Floats) -> Floats:
         """The probability that the strongest cluster of each of these rows is right."""
@@ -127,7 +124,7 @@ class Stacked:
 
 
 def _with_unmet(U: Floats, unmet: Floats) -> Floats:
-    """Memberships of which clusters without answers have these shares."""
+    """Memberships in which clusters without answers get these shares."""
     return (1.0 - unmet.sum()) * U + unmet if unmet.any() else U
 
 
@@ -142,7 +139,7 @@ class HeldOut:
     sample_weight: Floats  # to calibrate: answers that first meet a cluster count, too
     prior: Floats
     hard: bool
-    power: Floats | None  # of every answer, by its distance to others
+    power: Floats | None  # of every answer, by its proximity to others
 
     def part(self, chosen: NDArray[np.bool_]) -> "HeldOut":
         """Some of the answers."""
@@ -153,7 +150,7 @@ class HeldOut:
         )  # fmt: skip
 
     def losses(self) -> tuple[Floats, float]:
-        """Squared errors of every two models together, and how near to the prior to stay."""
+        """Products of the errors of every two models, and the strength of the prior."""
         left = np.where(self.known, self.outs - self.Y, 0.0)
         left = (left * np.sqrt(self.weight)[:, None]).reshape(len(left), -1)
         A = left @ left.T
@@ -202,7 +199,7 @@ def stack_models(
     prior_weights = HARD if hard or len(Y) < MANY else SOFT
     outs, pools = np.stack([f.held_out for f in fitted]), np.stack([f.pool for f in fitted])
     supported = training.supported(examples)
-    # Models are weighed by answers as they are: those that stand for many items are few, and luck.
+    # Models are weighted by answers without strata: large ones have few answers, which adds noise.
     each = training.sample_weight / training.sample_weight.mean()
     fair = np.where(supported, each, _UNSUPPORTED) if supported.sum() >= _SUPPORTED else each
     answers = HeldOut(
@@ -216,7 +213,7 @@ def stack_models(
     if proximity is not None:
         held_out, pool = sharpened(held_out, proximity.held_out), sharpened(pool, proximity.pool)
     held_out = sharpened(held_out, sharpness)
-    # Held-out answers say nothing of clusters without answers, whose items models give to others.
+    # Held-out answers do not cover clusters without answers, whose items models put into others.
     # Their shares are the means under a uniform prior (Laplace's rule of succession): of 12 tables
     # and texts where 20 answers do not meet all clusters, the log loss is 1.93 without, 1.69 with.
     unmet = np.zeros(Y.shape[1])
@@ -245,14 +242,14 @@ def stack_models(
 
 
 def stack_by_examples(fitted: list[Fitted]) -> Stack:
-    """The stack before there are answers: prior weights, and a cautious power."""
+    """The stack before the first answer: prior weights, no power."""
     prior = np.array([HARD[f.name] for f in fitted])
     w = prior / prior.sum()
     pools = np.stack([f.pool for f in fitted])
     mean = np.tensordot(w, pools, 1)
-    pool, k = sharpened(mean, _BY_EXAMPLES), mean.shape[1]
+    pool, k = sharpened(mean, 1.0), mean.shape[1]
     return Stack(
-        fitted=fitted, weights=w, sharpness=_BY_EXAMPLES, unmet=np.zeros(k), proximity=None,
+        fitted=fitted, weights=w, sharpness=1.0, unmet=np.zeros(k), proximity=None,
         strongest=1.0, rows=np.empty(0, dtype=np.intp), pool=pool, held_out=pool[:0],
         uncertainty=_uncertainty(w, pools, mean, _VOTES), confidence_power=1.0,
         expected=2.0 / k * (1.0 - np.square(pool).sum(axis=1)), misfit=(k - 1.0) / k**2,
@@ -307,11 +304,13 @@ def _cross_fitted_errors(answers: HeldOut, folds: NDArray[np.intp], *, near: Flo
 def stacked(A: Floats, prior: Floats, caution: Floats, near: Floats | None = None) -> Floats:
     """Weights on the simplex that minimise w'Aw + caution KL(w, prior), for every A.
 
-    By Newton's method from `near`. Decreasing weights are damped as by the barrier of an interior
-    point method, so that one that vanishes does not push others.
+    By Newton's method from `near`. Decreasing weights are damped, as in an interior point method,
+    so that a vanishing weight does not change the others.
     """
     m, each = len(prior), np.arange(len(prior))
-    unit = np.maximum(A[:, each, each].min(axis=1), 1e-9)  # the best alone, so that this is about 1
+    unit = np.maximum(
+        A[:, each, each].min(axis=1), 1e-9
+    )  # of the best model alone: a scale of about 1
     A, caution = A / unit[:, None, None], np.maximum(caution / unit, 1e-4)[:, None]
     w = np.repeat((prior if near is None else np.maximum(near, 1e-3))[None], len(A), axis=0)
     w /= w.sum(axis=1, keepdims=True)
@@ -334,12 +333,14 @@ def stacked(A: Floats, prior: Floats, caution: Floats, near: Floats | None = Non
 
 
 def _uncertainty(w: Floats, parts: Floats, mean: Floats, power: float) -> Floats:
-    """The uncertainty of each item: models disagree, or no cluster of its row is the strongest."""
+    """The uncertainty of each item: disagreement of the models, and impurity of the mean."""
     U = sharpened(mean, power)
     disagreement = sum(
         weight * np.abs(sharpened(part, power) - U).mean(axis=1)
         for weight, part in zip(w, parts, strict=True)
         if weight > 0.0
     )
-    even = 2.0 * (mean * (1.0 - mean)).mean(axis=1)  # the error, if one cluster were drawn by lot
+    even = 2.0 * (mean * (1.0 - mean)).mean(
+        axis=1
+    )  # the error of a cluster drawn by these probabilities
     return np.asarray(disagreement + 0.25 * even + 1e-9)

@@ -17,6 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
@@ -27,16 +28,12 @@ from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
-from askmeans.policy.ranking import Ask, Ranking, Settings, different
+from askmeans.policy.ranking import Ranking, Settings, different
 from askmeans.queries import ME, Answers, MembershipQueries, Question
 from askmeans.queries.questions import KINDS
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
-__all__ = ["Ask", "AskedQuestions", "Settings", "StratifiedPolicy", "digest"]
-
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Rows = NDArray[np.intp]
 Key = TypeVar("Key")
 
 # Questions from one milestone to the next, by those answered before: the number of fits grows with
@@ -52,6 +49,7 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
+        self.weights: Floats | None = None  # how much each item counts for what to ask
         self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
         self._examples: Examples | None = None
@@ -204,6 +202,12 @@ class StratifiedPolicy:
                 self._grounds = grounds or self._grounds
         return self._errors[key]
 
+    @property
+    @default_float_errors()
+    def ranked(self) -> Belief:
+        """What questions are ranked by: all that follows from the answers at the last milestone."""
+        return self._current().belief
+
     def belief(self) -> Belief:
         """All that follows from all answers."""
         with self._learning:
@@ -212,7 +216,7 @@ class StratifiedPolicy:
     @default_float_errors()
     def memberships_without(self, advisers: Set[str]) -> Floats:
         """The result without some advisers."""
-        evidence = evidence_of(self._answers, self.k)
+        evidence = evidence_of(self._answers, self.k, self._features)
         others = tuple(advice for advice in self._advice if advice.name not in advisers)
         with self._learning:
             ensemble, strata = self._ground(evidence)
@@ -300,20 +304,33 @@ class StratifiedPolicy:
 
     def _believed(self, answers: Answers) -> Belief:
         """Learn from these answers."""
-        evidence = evidence_of(answers, self.k)
+        evidence = evidence_of(answers, self.k, self._features)
         ensemble, strata = self._ground(evidence)
         return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
     def _ground(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool that has all items with answers."""
-        first = (b"", tuple(range(self.k)))
-        if first not in self._grounds:
-            self._grounds[first] = self._over(np.empty(0, dtype=np.intp), first[1])
-        also = np.setdiff1d(evidence.items, self._grounds[first][0].pool.rows)
-        key = (also.tobytes(), self._clusters(evidence))
+        base = self._base()
+        also = np.setdiff1d(evidence.items, base[0].pool.rows)
+        first, key = self._first, (also.tobytes(), self._clusters(evidence))
         if key not in self._grounds:
-            self._grounds = {first: self._grounds[first], key: self._over(also, key[1])}
+            self._grounds = {first: base, key: self._over(also, key[1])}
         return self._grounds[key]
+
+    def _base(self) -> tuple[Ensemble, Strata]:
+        """Models and strata over the pool that no answer changes."""
+        if self._first not in self._grounds:
+            self._grounds[self._first] = self._over(np.empty(0, dtype=np.intp), self._first[1])
+        return self._grounds[self._first]
+
+    @property
+    def _first(self) -> tuple[bytes, tuple[int, ...]]:
+        """The key of what `_base` returns."""
+        return b"", tuple(range(self.k))
+
+    def _features(self, rows: Rows) -> Floats:
+        """Of items: those of the common scale, and what the fit without questions says."""
+        return self._base()[0].pool.with_log_odds(self.items.take(rows))
 
     def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
         """The clusters that models learn, with that of items in none of the groups.
@@ -389,7 +406,7 @@ class StratifiedPolicy:
 
     def _rank(self, belief: Belief) -> "Ranking":
         """The ranking of questions that follows from a belief."""
-        return Ranking(belief, self.settings)
+        return Ranking(belief, self.settings, self.weights)
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
         """Centres as the memberships have them."""

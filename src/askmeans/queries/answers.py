@@ -8,6 +8,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import AnswerError
 from askmeans.queries.questions import (
     ME,
@@ -19,10 +20,7 @@ from askmeans.queries.questions import (
     ordered,
 )
 
-__all__ = ["Answer", "AnswerBatch", "Answers", "Ledger"]
-
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,29 +8,11 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import default_float_errors
 from askmeans.exceptions import QueryError
 
-__all__ = [
-    "KINDS",
-    "ME",
-    "MODEL",
-    "GroupQueries",
-    "MembershipQueries",
-    "PairQueries",
-    "Queries",
-    "Question",
-    "RelativeQueries",
-    "TripletQueries",
-    "batches_of",
-    "expected_answers",
-    "is_model",
-    "more_like",
-    "ordered",
-]
-
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 _ROUNDING = 1e-9  # of a sum of products of memberships

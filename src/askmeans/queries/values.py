@@ -18,25 +18,6 @@ from numpy.typing import NDArray
 from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
 
-__all__ = [
-    "NONE",
-    "SHARES_EXCEED_1",
-    "Row",
-    "as_row",
-    "combined",
-    "difference",
-    "group_of",
-    "largest_difference",
-    "numbered_text",
-    "on_scale",
-    "parse_numbered",
-    "parse_row",
-    "rounding_noise",
-    "row_text",
-    "scale_text",
-    "to_scale",
-]
-
 NONE = "none"  # of these
 SHARES_EXCEED_1 = (
     "The shares sum to more than 100 %, so nothing was saved. Lower them; the rest to 100 % is in "

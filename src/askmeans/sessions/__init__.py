@@ -7,7 +7,7 @@ from askmeans.sessions.events import Event, Reply, from_client
 from askmeans.sessions.groups import Groups
 from askmeans.sessions.history import History
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name
-from askmeans.sessions.people import Invite, People, Person
+from askmeans.sessions.people import People, Person
 from askmeans.sessions.reports import (
     Estimate,
     Group,
@@ -20,6 +20,7 @@ from askmeans.sessions.reports import (
 )
 from askmeans.sessions.session import Session
 from askmeans.sessions.settings import Settings
+from askmeans.sessions.store.records import Invite
 
 __all__ = [
     "AdviserReport",

@@ -1,8 +1,8 @@
-"""Advisers: language models and other classifiers, whose answers people's answers weigh.
+"""Advisers: language models and other classifiers, weighted by people's answers.
 
-An adviser's answers are in the log, neither asked nor counted. The policy weighs them by how they
-agree with people's (`askmeans.policy.advisers`). A share of people's questions is about random
-items: these show without bias how often an adviser is wrong.
+An adviser's answers are in the log, but count neither as questions nor as people's answers. The
+policy weights them by their agreement with people's (`askmeans.policy.advisers`). A share of
+people's questions is about random items, which show without bias how often an adviser is wrong.
 """
 
 import math
@@ -13,8 +13,8 @@ from itertools import takewhile
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name
 from askmeans.exceptions import AnswerError, ParameterError, SessionError
 from askmeans.policy.advisers import Adviser, audit_order
@@ -27,28 +27,24 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
 
-__all__ = ["AdviserReport", "AdviserScore", "Advisers", "Confusion", "audited"]
-
-Floats = NDArray[np.float64]
-
-_IN_AN_EVENT = 50  # items that one event of the log is about
-_LISTED = 10  # items to check, and confusions, that are listed
-_REST = 0.05  # of a row, up to which it counts as complete
-_SURE = 1.96  # standard deviations that hold 95 %
+_IN_AN_EVENT = 50  # items of an event
+_LISTED = 10  # maximum number of listed items to check, and of confusions
+_REST = 0.05  # share of a row without answer, up to which it counts as complete
+_SURE = 1.96  # standard deviations of a 95 % interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """A mistake that an adviser makes.
+    """A mistake of an adviser.
 
     Parameters
     ----------
     group : str
-        Where people put the items.
+        The group in which people put the items.
     adviser_group : str
-        Where the adviser puts them; "none" for none of the groups.
+        The group in which the adviser puts them; "none" for none.
     items : int
-        How many items.
+        Number of items.
     """
 
     group: str
@@ -58,31 +54,31 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviserScore:
-    """What a language model's answers are worth.
+    """The reliability of an adviser.
 
     Parameters
     ----------
     answers : int
-        Items that it said something of.
+        Number of its answers.
     unsure : int
-        Items of which it could not say anything.
+        Number of items for which it answered "cannot say".
     together : int
-        Items that people answered, too.
+        Number of items with its answer and people's.
     agreement : float or None
-        Share of these in which both name the same group first.
+        Share of these with the same strongest group.
     weight : float
-        How much its answers explain of people's, as they are used: 1 for all, 0 for chance.
+        The share of people's answers that its answers explain: 1 for all, 0 for chance.
     decides : float
-        Share of all items that would be in another group without it.
+        Share of all items that would be in another group without this adviser.
     audited : int
-        Random items among those it answered that people answered, too.
+        Number of random items with its answer and people's.
     audit_error : float or None
-        How far it is from people on these, on average, from 0 to 1: an honest estimate of its
-        error on all items that it answered.
+        Mean difference from people on these, from 0 to 1: an unbiased estimate of its error on
+        all items that it answered.
     audit_band : (float, float) or None
-        Between which that error lies in 19 cases of 20.
+        The 95 % interval of that error.
     confusions : tuple of Confusion
-        What it mistakes for what, most often first.
+        Its mistakes, the most frequent first.
     """
 
     answers: int
@@ -99,27 +95,27 @@ class AdviserScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviserReport:
-    """How much of a result rests on whom, and what people would still change.
+    """The dependence of a result on people and on each adviser.
 
     Parameters
     ----------
     items : int
-        All items.
+        Number of items.
     people : int
-        Items that people answered: they stand as they said.
+        Number of items that people answered.
     advisers : dict of str to AdviserScore
-        By name.
+        Scores by name.
     decided_by_advisers : float
         Share of all items that would be in another group without any adviser.
     would_change : float or None
-        About how many items people would put elsewhere, were they asked about all: the expected
-        number of wrong items. None before a person has answered.
+        Expected number of items that people would put into another group; None before a person
+        has answered.
     to_check : tuple of int
-        Rows that are most uncertain, and that people have not answered.
+        The most uncertain rows without people's answers.
     audit_share : float
-        Part of people's questions that is about random items.
+        Share of people's questions that are about random items.
     notes : tuple of str
-        Remarks, such as on an adviser that is hardly better than chance.
+        Remarks, such as about an adviser near chance.
     """
 
     items: int
@@ -140,7 +136,7 @@ def _score_of(
     names: list[str],
     decides: float,
 ) -> AdviserScore:
-    """What a model's answers are worth; None for one that could not say anything."""
+    """The score of an adviser; `model` is None if it answered "cannot say" only."""
     silent = sum(shares is None for shares in answers.values())
     if model is None:
         return AdviserScore(
@@ -167,7 +163,7 @@ def _score_of(
 
 
 def _known_rows(belief: Belief) -> dict[int, Floats]:
-    """People's answers by item, where (almost) the whole row is known; "none of these" last."""
+    """People's answers by item, for (almost) complete rows; "none of these" last."""
     is_complete = belief.evidence.is_known & (belief.evidence.left <= _REST)
     shares = np.nan_to_num(belief.evidence.values[:, : belief.n_clusters], nan=0.0)
     rest = np.clip(1.0 - shares.sum(axis=1, keepdims=True), 0.0, 1.0)
@@ -176,10 +172,10 @@ def _known_rows(belief: Belief) -> dict[int, Floats]:
 
 
 def audited(belief: Belief, order: Iterable[int]) -> list[int]:
-    """Random items that people answered: the order's first, up to one that was not asked about.
+    """Random items with people's answers: a prefix of a random order, up to one without.
 
-    A prefix of a random order is a random sample, for whatever reason its items were asked about.
-    Those of which people could not say anything are passed over: they say nothing about an adviser.
+    Such a prefix is a random sample, for whatever reason its items were asked about. Items with
+    "cannot say" are skipped, since they do not show whether an adviser is right.
     """
     known = _known_rows(belief)
     silent = set(belief.evidence.items[~belief.evidence.is_known].tolist())
@@ -188,7 +184,7 @@ def audited(belief: Belief, order: Iterable[int]) -> list[int]:
 
 
 def _difference(model: Adviser, people: Floats, row: int) -> float:
-    """How far a model is from people on an item."""
+    """The difference of a model from people on an item."""
     _, shares = model.advice.of(np.array([row], dtype=np.intp))
     return 0.5 * float(np.abs(shares[0] - people).sum())
 
@@ -196,7 +192,7 @@ def _difference(model: Adviser, people: Floats, row: int) -> float:
 def _confusions(
     model: Adviser, people: Mapping[int, Floats], names: list[str]
 ) -> tuple[Confusion, ...]:
-    """What a model mistakes for what."""
+    """The most frequent mistakes of a model."""
     items = np.array(sorted(people), dtype=np.intp)
     known, shares = model.advice.of(items)
     pairs = Counter(
@@ -220,12 +216,12 @@ def _band(mean: float, n: int) -> tuple[float, float]:
 
 
 def _moved(U: Floats, without: Floats) -> float:
-    """Share of items whose strongest group is another."""
+    """Share of items whose strongest group differs."""
     return float((U.argmax(axis=1) != without.argmax(axis=1)).mean())
 
 
 def _most_uncertain(belief: Belief) -> tuple[int, ...]:
-    """Rows of the pool that are most uncertain, without those that people answered."""
+    """The most uncertain rows of the pool without people's answers."""
     if belief.stack is None:
         return ()
     order = np.argsort(-belief.stack.uncertainty, kind="stable")
@@ -267,13 +263,13 @@ class Advisers:
         name : str
             The adviser's name.
         answers : mapping of int to object
-            For each row what `Session.tell` takes for a group question; None for "cannot say". An
-            earlier answer of this adviser about a row is replaced.
+            A value of `Session.tell` for a group question by row; None for "cannot say". An earlier
+            answer of this adviser about a row is replaced.
 
         Returns
         -------
         int
-            How many there were.
+            Number of answers.
         """
         owner = "Advisers.add"
         adviser = check_name(MODEL + check_name(name, "name", owner), "name", owner)
@@ -300,7 +296,7 @@ class Advisers:
         return len(rows)
 
     def answers(self) -> dict[str, dict[int, Row | None]]:
-        """Answers of advisers, by the groups of now.
+        """Answers of advisers, in terms of the present groups.
 
         Returns
         -------
@@ -318,18 +314,19 @@ class Advisers:
             }
 
     def report(self) -> AdviserReport:
-        """How much rests on whom, how often advisers are wrong, and what people would change.
+        """The reliability of advisers, and the dependence of the result on them.
 
         Returns
         -------
         AdviserReport
-            People, advisers, and the items to check.
+            Scores of the advisers, and the items to check.
         """
         policy = self._runtime.catch_up()
         with self._runtime.lock:
             answers = dict(self._runtime.state.advice)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
         n, result = len(self._runtime.rows), self._results.result(self._assignment.state_for(None))
+        result = result.at_level(1)  # advice is weighed there
         if not answers:
             return AdviserReport(
                 items=n, people=result.n_queries, advisers={}, decided_by_advisers=0.0,
@@ -359,20 +356,20 @@ class Advisers:
         )
 
     def audit_order(self) -> list[int]:
-        """All rows in the random order in which people are asked, to audit advisers.
+        """All rows in the random order of the audit.
 
-        Of an adviser that answers some items only, let these be the first: those are audited.
+        An adviser that answers some items only should answer the first ones: those are audited.
 
         Returns
         -------
         list of int
-            Row numbers; neither answers nor items added later change their order.
+            Row numbers; answers and added items do not change their order.
         """
         self._check_asks_groups("Advisers.audit_order")
         return audit_order(len(self._runtime.rows), self._runtime.policy.settings.seed)
 
     def _check_asks_groups(self, owner: str) -> None:
-        """Refuse advisers where people are asked something else."""
+        """Refuse advisers in sessions that compare items."""
         if self._runtime.config.ask not in ("group", "membership"):
             raise SessionError(
                 f"{owner} needs a session that asks for groups or memberships. "

@@ -1,6 +1,6 @@
-"""How far several annotators agree: with each other, and with gold answers.
+"""Agreement of annotators with each other and with gold answers.
 
-Only answers that stand are compared; "cannot say" is no opinion.
+Only valid answers are compared; "cannot say" is ignored.
 """
 
 import itertools
@@ -16,15 +16,12 @@ from askmeans.sessions.events import Value
 from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.runtime import Runtime
 
-__all__ = ["Agreement", "Disagreement", "GoldScore", "PairAgreement", "agreement_of",
-           "disagreements_of", "gold_scores"]  # fmt: skip
-
 Opinions = dict[int, dict[str, Value]]  # question -> annotator -> answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairAgreement:
-    """How far two people agree.
+    """Agreement of two annotators.
 
     Parameters
     ----------
@@ -33,7 +30,7 @@ class PairAgreement:
     questions : int
         How many questions both answered.
     difference : float
-        How far their answers are apart on average: 0 for the same, 1 for the opposite.
+        Mean difference of their answers: 0 for equal, 1 for opposite ones.
     """
 
     people: tuple[str, str]
@@ -43,21 +40,21 @@ class PairAgreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How far the people of a session agree.
+    """Agreement of the annotators of a session.
 
     Parameters
     ----------
     alpha : float
-        Krippendorff's alpha: 1 for full agreement, 0 for what chance would bring; NaN where no
-        question was answered by two, or all answers are the same.
+        Krippendorff's alpha: 1 for full agreement, 0 for chance; NaN if no question was answered
+        by two, or all answers are the same.
     questions : int
         How many questions were answered by two or more.
     by_person : dict of str to float
-        Alpha of the pairs of answers of which one is theirs.
+        Alpha of the pairs of answers that include theirs.
     by_group : dict of str to float
-        Alpha of what was said of each group.
+        Alpha of the answers about each group.
     pairs : tuple of PairAgreement
-        Who differs from whom, those who differ most first.
+        Every two annotators, the most different first.
     """
 
     alpha: float
@@ -78,11 +75,11 @@ class Disagreement:
     items : tuple of int
         Row numbers of its items.
     answers : dict of str to float or tuple of float
-        Who said what.
+        The answer of each annotator.
     difference : float
-        How far the two answers are apart that differ most, from 0 to 1.
+        The largest difference of two answers, from 0 to 1.
     decided : float, tuple of float or None
-        What was decided since, by `People.adjudicate`.
+        The decision of `People.adjudicate`, if any.
     """
 
     question: int
@@ -94,14 +91,14 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldScore:
-    """How an annotator answered the gold questions.
+    """An annotator's answers to gold questions.
 
     Parameters
     ----------
     questions : int
-        How many of them they answered.
+        Number of answered gold questions.
     difference : float
-        How far their answers are from the known ones on average, from 0 to 1.
+        Mean difference from the known answers, from 0 to 1.
     """
 
     questions: int
@@ -109,7 +106,7 @@ class GoldScore:
 
 
 def agreement_of(runtime: Runtime, names: list[str]) -> Agreement:
-    """How far annotators agree: all, each of them, about each group, and who differs from whom."""
+    """Agreement of all annotators, by annotator, by group and by pair."""
     every = _opinions(runtime)
     people = sorted({name for answers in every.values() for name in answers})
     opinions = {number: answers for number, answers in every.items() if len(answers) > 1}
@@ -149,7 +146,7 @@ def disagreements_of(runtime: Runtime, n: int) -> list[Disagreement]:
 
 
 def gold_scores(runtime: Runtime) -> dict[str, GoldScore]:
-    """By annotator, how far their answers to gold questions are from the known ones."""
+    """Scores of the annotators on gold questions."""
     opinions = _opinions(runtime)
     with runtime.lock:
         groups = runtime.groups
@@ -168,7 +165,7 @@ def gold_scores(runtime: Runtime) -> dict[str, GoldScore]:
 
 
 def _opinions(runtime: Runtime) -> Opinions:
-    """What annotators answered to each question, by the groups of now."""
+    """Answers by question and annotator, in terms of the present groups."""
     opinions: Opinions = {}
     with runtime.up_to_date() as state:
         groups = runtime.groups
@@ -196,7 +193,7 @@ def _ratings(opinions: Opinions, people: list[str], width: int) -> NDArray[np.fl
 
 
 def _pairs(opinions: Opinions) -> tuple[PairAgreement, ...]:
-    """Every two annotators who answered the same questions, those who differ most first."""
+    """Every two annotators who answered the same questions, the most different first."""
     differences: dict[tuple[str, str], list[float]] = {}
     for answers in opinions.values():
         for one, other in itertools.combinations(sorted(answers), 2):

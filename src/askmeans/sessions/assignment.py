@@ -1,13 +1,13 @@
 """Which annotator gets which question: choice, leases, gold questions.
 
 Rules of this file:
-- Nothing is computed inside a write transaction: questions are chosen before it. In it the choice
-  is checked against all events and leases, and leases are written. Where another annotator was
-  quicker, a spare question is taken, or all is chosen again.
-- Two annotators hold the same question at once only if several annotations of it are wanted. Nobody
-  holds more than MOST_HELD; an annotator for whom nothing is left takes a question over from one
-  who holds several: that lease ends, as if its time were over.
-- The budget limits what is handed out; what others hold is reserved for them.
+- Questions are chosen before the write transaction. Inside it the choice is checked against all
+  events and leases, and leases are written. If another annotator was faster, a spare question is
+  used, or the choice is repeated.
+- Two annotators hold the same question at once only if several annotations of it are wanted. An
+  annotator holds at most MOST_HELD. One for whom nothing is left takes a question over from one who
+  holds several, whose lease of it ends.
+- The budget limits the questions that are handed out; those that others hold are reserved.
 - Gold questions are mixed in as copies, so that they look as new as the others.
 """
 
@@ -31,35 +31,33 @@ from askmeans.sessions.store.records import Lease
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["Assignment"]
-
-SPARE = 16  # questions chosen beside those wanted: as many may be quicker before all is done anew
-MOST_HELD = 48  # questions of one annotator: three times what a page prepares for (`web/ahead.py`)
-# Questions of which one is gold, at a random place: a tenth of the work, as is usual in crowds.
+SPARE = 16  # further questions chosen, in case other annotators are faster
+MOST_HELD = 48  # questions of one annotator: three times as many as a page prepares
+# One of so many questions is gold, at a random place: a tenth of the work, usual in crowdsourcing.
 GOLD_EVERY = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Leases:
-    """Who holds what, as one annotator sees it."""
+    """The leases, from the point of view of one annotator."""
 
     annotator: str
-    own: Set[int]  # theirs, in force
-    once: Set[int]  # theirs, in force or ended
-    others: Counter[int]  # how many others hold a question
-    theirs: list[Lease]  # the leases of others in force
-    reserved: Set[int]  # what others hold and nobody has answered: it will cost budget
+    own: Set[int]  # questions leased to the annotator now
+    once: Set[int]  # questions leased to the annotator now or before
+    others: Counter[int]  # number of others who hold a question
+    theirs: list[Lease]  # leases of others in force
+    reserved: Set[int]  # unanswered questions that others hold: they will cost budget
 
 
 class Assignment:
-    """Hands out questions and takes in answers."""
+    """Hands out questions."""
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.lock = runtime.lock
 
     def ask(self, n: int, annotator: str, seconds: float | None = None) -> list[Question]:
-        """Questions for an annotator, leased; none where `state_for` says why."""
+        """Lease questions to an annotator; none for the reason that `state_for` gives."""
         annotator = check_annotator(annotator, person=True)
         while True:
             self.runtime.catch_up()
@@ -72,25 +70,28 @@ class Assignment:
                 return [self.runtime.asked_question(number) for number in numbers]
 
     def upcoming(self, n: int, annotator: str) -> list[Asked]:
-        """Questions that an annotator would get now, at most n; nothing is leased."""
+        """At most n questions that an annotator would get now, without leasing them."""
         annotator = check_annotator(annotator, person=True)
         self.runtime.catch_up()
         return self.choose(n, annotator)[0]
 
     def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
-        """Questions for an annotator, at most n, in order; and spare ones.
+        """At most n questions for an annotator, in order; and spare ones.
 
-        What they hold comes first, then what they held, then what others answered or hold and
-        wants more opinions, then the policy's proposals; last what they skipped, the longest ago
-        first. Spare are the proposals after those, for where another annotator is quicker.
+        The sub-group of the item that the annotator answered last comes first, then the leased
+        questions, then those leased before, then those of others that want more opinions, then the
+        policy's proposals, and last the questions that the annotator skipped, the earliest first.
+        Spare ones are further proposals.
         """
         runtime = self.runtime
+        further = runtime.follow_up(annotator)
         with self.lock:
             if runtime.state.paused:
                 return [], []
             now, listed = runtime.leases()
             leases = self._leases(annotator, listed, now)
-            first = [runtime.question(number) for number in self._begun(leases)]
+            first = [question for question in further if self._is_free(question, leases)]
+            first += [runtime.question(number) for number in self._begun(leases)]
             skipped = [runtime.question(number) for number in self._skipped(leases)]
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)
@@ -98,7 +99,7 @@ class Assignment:
         room, spare = int(min(n - len(chosen), left)), list[Asked]()
         if room > 0:
             proposed = runtime.propose(room + SPARE, pending | set(chosen), annotator)
-            with self.lock:  # what nobody may have would be refused at every attempt
+            with self.lock:  # others would be refused at every attempt
                 proposed = [question for question in proposed if self._is_free(question, leases)]
             chosen, spare = [*chosen, *proposed[:room]], proposed[room:]
         if len(chosen) < n:
@@ -111,18 +112,18 @@ class Assignment:
             return self._with_gold(chosen, n, leases), spare
 
     def _with_gold(self, chosen: list[Asked], n: int, leases: _Leases) -> list[Asked]:
-        """The chosen questions, with gold ones at their places among those not leased before.
+        """Mix gold questions into the chosen ones that are not leased yet.
 
-        One in ten is gold, at a place in each ten that follows from the seed and the person.
+        One in ten is gold, at a place in each ten that follows from the seed and the annotator.
         """
         runtime, state, name = self.runtime, self.runtime.state, leases.annotator
         if not state.gold or not chosen:
             return chosen
-        held = [q for q in chosen if runtime.number(q) in leases.own]
+        own = [q for q in chosen if runtime.number(q) in leases.own]
         is_gold = [event.question in state.gold for event in state.replies(name)]
-        is_gold += [runtime.number(question) in state.gold for question in held]
+        is_gold += [runtime.number(question) in state.gold for question in own]
         left = self._gold_left(leases)
-        mixed, others = list(held), iter(chosen[len(held) :])
+        mixed, others = list(own), iter(chosen[len(own) :])
         while len(mixed) < n:
             block, place = divmod(len(is_gold), GOLD_EVERY)
             rng = np.random.default_rng([runtime.config.seed, zlib.crc32(name.encode()), block])
@@ -133,7 +134,7 @@ class Assignment:
                 and place >= int(rng.integers(GOLD_EVERY))
             )
             question = next(others, None)
-            if question is None:  # no gold question is the last one there is
+            if question is None:  # a gold question never comes alone
                 break
             if due:
                 others = itertools.chain([question], others)
@@ -143,7 +144,7 @@ class Assignment:
         return mixed
 
     def _gold_left(self, leases: _Leases) -> list[int]:
-        """Gold questions an annotator neither answered nor holds, in an order of their own."""
+        """Gold questions that an annotator neither answered nor holds, in an order by annotator."""
         state = self.runtime.state
         before = {event.question for event in state.replies(leases.annotator)} | leases.own
         before = {state.original(number) for number in before}
@@ -153,7 +154,7 @@ class Assignment:
         return [number for number in np.array(originals)[order].tolist() if number not in before]
 
     def _copied(self, taken: list[Asked], leases: _Leases) -> list[Asked] | None:
-        """The questions, with a copy for each gold one; None where they got one meanwhile."""
+        """Replace gold questions by new copies; None if the annotator got one meanwhile."""
         runtime, copied = self.runtime, list[Asked]()
         left = set(self._gold_left(leases)) if runtime.state.gold else set()
         for question in taken:
@@ -168,9 +169,9 @@ class Assignment:
     def hand_out(
         self, chosen: list[Asked], spare: list[Asked], annotator: str, seconds: float
     ) -> list[int] | None:
-        """Lease the questions, or spare ones for those that somebody else has got meanwhile.
+        """Lease the questions, or spare ones for those that others got meanwhile.
 
-        None where there are not enough: then all is chosen anew.
+        Returns None if there are not enough: the caller chooses again.
         """
         runtime = self.runtime
         with self.lock:
@@ -202,8 +203,8 @@ class Assignment:
             added = transaction.add_questions(unknown, after=runtime.n_questions)
             numbered = dict(zip(unknown, added, strict=True))
             numbers = [numbered.get(q) or runtime.number(q) or 0 for q in taken]
-            given = [Lease(question=number, annotator=annotator, until=now + seconds)
-                     for number in numbers]  # fmt: skip
+            new = [Lease(question=number, annotator=annotator, until=now + seconds)
+                   for number in numbers]  # fmt: skip
             for question, number in numbered.items():
                 if question.repeat > GOLD_COPY:
                     original = runtime.number(question._replace(repeat=0)) or 0
@@ -211,22 +212,22 @@ class Assignment:
                     transaction.append(
                         Gold(annotator=GOLD, question=number, value=known.value, original=original)
                     )
-            transaction.lease(*given, *ended)
-            return taken, numbers, now, _with(listed, given + ended)
+            transaction.lease(*new, *ended)
+            return taken, numbers, now, _with(listed, new + ended)
 
-        # That somebody was asked must survive the machine, or their answer would be refused
-        # afterwards; that they hold it a little longer need not.
+        # A first lease must survive a crash of the machine, or its answer would be refused
+        # afterwards; a renewed one need not.
         done = runtime.write(lease, durable=first)
         if done is None:
             return None
-        taken, numbers, now, held = done
+        taken, numbers, now, listed = done
         with self.lock:
             runtime.know(zip(numbers, taken, strict=True))
-            runtime.keep_leases(now, held)
+            runtime.keep_leases(now, listed)
         return numbers
 
     def hand_over(self, question: Asked, annotator: str) -> Question:
-        """A question that somebody wants, leased to them, whatever the policy proposes."""
+        """Lease a question that an annotator chose."""
         annotator, runtime = check_annotator(annotator, person=True), self.runtime
 
         def lease(transaction: "Transaction") -> int:
@@ -242,7 +243,7 @@ class Assignment:
         return runtime.asked_question(number)
 
     def renew(self, annotator: str, wanted: float | None) -> None:
-        """Let somebody's leases in force end so many seconds from now; 0: others may have them."""
+        """Let an annotator's leases end so many seconds from now; with 0 others may have them."""
         annotator, seconds = check_annotator(annotator, person=True), self._lease_seconds(wanted)
 
         def end(transaction: "Transaction") -> None:
@@ -253,7 +254,7 @@ class Assignment:
         self.runtime.write(end, durable=False)
 
     def state_for(self, annotator: str | None) -> SessionState:
-        """What the session is doing, for somebody or for anybody."""
+        """The state of the session, for one annotator or for all."""
         runtime = self.runtime
         if runtime.is_over:
             return SessionState.DONE
@@ -267,18 +268,18 @@ class Assignment:
         return SessionState.WAITING
 
     def _lease_seconds(self, wanted: float | None) -> float:
-        """How long a lease lasts: as wanted, at most as long as those of the session."""
+        """The duration of a lease: as wanted, at most the session's."""
         most = self.runtime.config.lease_seconds
         return most if wanted is None else min(wanted, most)
 
     def _leases(self, annotator: str, listed: list[Lease], now: float) -> _Leases:
-        """Who holds what, as an annotator sees it."""
-        state, held = self.runtime.state, self.runtime.in_force(listed, now)
-        theirs = [lease for lease in held if lease.annotator != annotator]
+        """The leases, from the point of view of an annotator."""
+        state, in_force = self.runtime.state, self.runtime.in_force(listed, now)
+        theirs = [lease for lease in in_force if lease.annotator != annotator]
         others = Counter(lease.question for lease in theirs)
         return _Leases(
             annotator=annotator,
-            own={lease.question for lease in held if lease.annotator == annotator},
+            own={lease.question for lease in in_force if lease.annotator == annotator},
             once={lease.question for lease in listed if lease.annotator == annotator},
             others=others,
             theirs=theirs,
@@ -286,25 +287,25 @@ class Assignment:
         )
 
     def _begun(self, leases: _Leases) -> list[int]:
-        """Open questions that somebody holds, or held, or that want another opinion."""
+        """Open questions that an annotator holds, or held, or that want another opinion."""
         state, runtime = self.runtime.state, self.runtime
         wanting: set[int] = set()
         if state.wants_several:
             wanting = {*runtime.wanting(), *(n for n in leases.others if state.wanted(n) > 1)}
-        found = [
+        numbers = [
             number
             for group in (leases.own, leases.once - leases.own, wanting - leases.once)
             for number in sorted(group)
         ]
         return [
             number
-            for number in found
+            for number in numbers
             if (number in leases.own or state.reply(number, leases.annotator) is None)
             and self._is_free(runtime.question(number), leases)
         ]
 
     def _skipped(self, leases: _Leases) -> list[int]:
-        """Open questions that somebody skipped, the longest ago first."""
+        """Open questions that an annotator skipped, the earliest first."""
         return [
             number
             for number in self.runtime.state.skipped_by(leases.annotator)
@@ -312,9 +313,9 @@ class Assignment:
         ]
 
     def _to_take_over(self, leases: _Leases) -> Lease | None:
-        """The lease that ends for somebody who has nothing else to do: the oldest there is.
+        """The oldest lease of another annotator, to end for one who has no other question.
 
-        Of whoever holds questions about one thing only, which they are looking at, none is taken.
+        An annotator who holds questions about one item only is looking at it, and keeps them.
         """
         runtime, about = self.runtime, dict[str, set[tuple[int, ...]]]()
         open_ = [
@@ -330,11 +331,11 @@ class Assignment:
             if len(about[lease.annotator]) > 1
             and runtime.state.reply(lease.question, leases.annotator) is None
         ]
-        # Of those that one call handed out the last: its holder answers in their order.
+        # Of the leases of one call the last: questions are answered in their order.
         return min(may, key=lambda lease: (lease.until, -lease.question), default=None)
 
     def _pending(self, leases: _Leases) -> set[Asked]:
-        """Questions that nobody new shall get: leased by anybody, or answered and not settled."""
+        """Questions that no further annotator gets: leased, or answered and not settled."""
         state, runtime = self.runtime.state, self.runtime
         numbers = {*leases.own, *leases.others, *state.skipped_by(leases.annotator)}
         if state.wants_several:
@@ -342,7 +343,7 @@ class Assignment:
         return {runtime.plain_question(number) for number in numbers}
 
     def _is_free(self, question: Asked, leases: _Leases) -> bool:
-        """Whether somebody may have a question: it is open, and not with others or answered."""
+        """Whether an annotator may have a question: open, not answered, not with others."""
         number = self.runtime.number(question)
         if number is None:
             return True
@@ -356,7 +357,7 @@ class Assignment:
         return number in leases.own or leases.others[number] < wanted
 
     def _costs(self, question: Asked, leases: _Leases) -> bool:
-        """Whether an answer to a question will cost budget that is not kept for it already."""
+        """Whether an answer to a question will cost budget that is not reserved for it."""
         number = self.runtime.number(question)
         if question.repeat >= GOLD_COPY or number in self.runtime.state.gold:
             return False
@@ -377,12 +378,11 @@ class Assignment:
         return list(chosen)
 
     def _budget(self, leases: _Leases) -> float:
-        """Questions that the budget allows somebody; what others hold is kept for them."""
+        """Questions that the budget allows, without those reserved for others."""
         left = self.runtime.left
         return math.inf if left is None else max(0, left - len(leases.reserved))
 
 
-def _with(leases: list[Lease], given: list[Lease]) -> list[Lease]:
-    """Leases, with those that were given since."""
-    found = {(lease.question, lease.annotator): lease for lease in (*leases, *given)}
-    return list(found.values())
+def _with(leases: list[Lease], new: list[Lease]) -> list[Lease]:
+    """Leases, updated by new ones."""
+    return list({(lease.question, lease.annotator): lease for lease in (*leases, *new)}.values())

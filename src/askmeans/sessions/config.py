@@ -27,8 +27,6 @@ from askmeans.sessions.store.records import (
 from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Stratified
 
-__all__ = ["Config"]
-
 _OWNER = "sessions.create"
 _FIRST = 2  # groups that "auto" starts from
 
@@ -194,9 +192,9 @@ def _check_strategy(strategy: Any) -> None:
     )
 
 
-def _annotations(told: Any) -> tuple[int, int | None]:
+def _annotations(value: Any) -> tuple[int, int | None]:
     """How many answers each question gets, and how many where people disagree."""
-    pair = tuple(told) if isinstance(told, tuple | list) else (told,)
+    pair = tuple(value) if isinstance(value, tuple | list) else (value,)
     for number in pair:
         check_number(number, "annotations", _OWNER, integer=True, minimum=1)
     if len(pair) == 1:
@@ -205,7 +203,7 @@ def _annotations(told: Any) -> tuple[int, int | None]:
         raise ParameterError(
             f"The 'annotations' parameter of {_OWNER} must be a number, or two: how many answers "
             "each question gets, and how many at most where people disagree or models expected "
-            f"another answer. Got {told!r:.60} instead."
+            f"another answer. Got {value!r:.60} instead."
         )
     return int(pair[0]), int(pair[1])
 

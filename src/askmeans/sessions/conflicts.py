@@ -1,7 +1,7 @@
-"""Answers of a session that cannot all be true: by one rule, in one wording.
+"""Contradictory answers of a session, and their description.
 
-The rule is `askmeans.contradictions.find_contradictions`. People round to the points of a scale, so
-what rounding alone explains is no contradiction.
+They follow from `askmeans.contradictions.find_contradictions`. People round to the points of a
+scale, so differences that rounding explains are ignored.
 """
 
 from collections import defaultdict
@@ -14,9 +14,7 @@ from askmeans.queries.values import rounding_noise, row_text
 from askmeans.sessions.events import Reply, Value
 from askmeans.sessions.reports import Question
 
-__all__ = ["Conflict", "describe", "find_conflicts"]
-
-_POINTS = 5  # of the scale that people get where the session names none
+_POINTS = 5  # of the scale without `levels`
 _TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
 
 Label = Callable[[int], str]
@@ -46,7 +44,7 @@ def find_conflicts(
     levels: int | None,
     noise: float | None,
 ) -> tuple[Conflict, ...]:
-    """Answers that contradict each other, the worst first; `noise` is what a fit found."""
+    """Contradictory answers, the worst first; `noise` is estimated by a fit."""
     answers = [reply for reply in replies if reply.value is not None]
     questions = [question_of(answer.question) for answer in answers]
     history = [_as_answer(*pair) for pair in zip(questions, answers, strict=True)]
@@ -66,7 +64,7 @@ def find_conflicts(
 def describe(
     conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say = "{:g}".format
 ) -> str:
-    """A conflict in a sentence."""
+    """Describe a conflict in a sentence."""
     if conflict.kind == "row":
         return _row(conflict, label, cluster_names, say)
     if conflict.kind == "triplet":
@@ -84,14 +82,14 @@ def describe(
 
 
 def _text(value: Value | None, names: Sequence[str], say: Say) -> str:
-    """An answer in words; groups by their names."""
+    """Format an answer, with the names of groups."""
     if isinstance(value, tuple):
         return row_text(value, names)
     return "cannot say" if value is None else say(value)
 
 
 def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say) -> str:
-    """Memberships of one item that do not sum to one."""
+    """Describe memberships of one item that do not sum to one."""
     by_cluster: dict[int, list[float]] = defaultdict(list)
     for question, answer in zip(conflict.questions, conflict.answers, strict=True):
         assert question.cluster is not None
@@ -107,7 +105,7 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
 
 
 def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
-    """Three items that are more alike than two of them."""
+    """Describe three items that are rated more alike than two of them."""
     by_items: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for question, answer in zip(conflict.questions, conflict.answers, strict=True):
         assert isinstance(answer.value, float)
@@ -119,7 +117,7 @@ def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
 
 
 def _as_answer(question: Question, answer: Reply) -> Answer:
-    """An answer as a history has it."""
+    """Convert an answer to a record of a history."""
     assert answer.value is not None
     return Answer(
         round=0, kind=question.kind, items=question.items, cluster=question.cluster,
@@ -128,5 +126,5 @@ def _as_answer(question: Question, answer: Reply) -> Answer:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Names in a line."""
+    """Join names by commas and "and"."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

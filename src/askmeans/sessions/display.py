@@ -1,4 +1,4 @@
-"""Items as people should see them, the user's ids, and what clusters are called."""
+"""The display of items to people, the user's ids, and exemplars of clusters."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,20 +14,18 @@ from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
 from askmeans.results import Clustering, strongest_clusters
 
-__all__ = ["IMAGE_TYPES", "Display", "Item", "as_display", "exemplars_of", "shortened"]
-
 IMAGE_TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
     ".webp": "image/webp", ".avif": "image/avif", ".bmp": "image/bmp", ".svg": "image/svg+xml",
 }  # fmt: skip
 
-_TWINS = 10  # times as many items are looked at, for some that differ
-_LABEL = 60  # characters of a text or of fields that stand for an item
+_TWINS = 10  # times as many items are compared, to skip duplicates
+_LABEL = 60  # maximum number of characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One item as a person should see it.
+    """One item, for display.
 
     Parameters
     ----------
@@ -55,7 +53,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Display:
-    """Columns and rows for people; without rows, the numbers themselves are shown."""
+    """Displayed columns and rows; without rows the features are displayed."""
 
     n: int
     ids: list[str] | None
@@ -66,14 +64,11 @@ class Display:
     folder: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values."""
+        """Convert to plain values."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     def item(self, place: int, numbers: NDArray[np.floating], row: int) -> Item:
-        """The item at a place here, which is a row of the session.
-
-        Its numbers are shown where nothing else was given.
-        """
+        """The item at a place of this part, which is a row of the session."""
         values = [_plain(x) for x in numbers.tolist()] if self.rows is None else self.rows[place]
         fields = dict(zip(self.columns, values, strict=True))
         text = None if self.text is None else _word(fields.pop(self.text))
@@ -92,7 +87,7 @@ class Display:
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
 
     def image_file(self, place: int) -> Path | None:
-        """The file of an item's image; None where none that a page can show is in the folder."""
+        """The file of an item's image; None without one in the folder that a page can show."""
         if self.image is None or self.folder is None or self.rows is None:
             return None
         name = _word(self.rows[place][self.columns.index(self.image)])
@@ -104,14 +99,14 @@ class Display:
         return path if inside and path.is_file() else None
 
     def blank(self) -> list[int]:
-        """Places of the items of which people see a text that is empty or a single character."""
+        """Places of items whose displayed text is empty or a single character."""
         if self.rows is None or self.text is None or self.image is not None:
             return []
         column = self.columns.index(self.text)
         return [j for j, row in enumerate(self.rows) if len(_word(row[column]).strip()) <= 1]
 
     def matches(self, words: str) -> list[int]:
-        """Places of the items whose id or text has these words in it, whatever the case."""
+        """Places of items whose id or text contains these words, ignoring case."""
         wanted = words.casefold()
         texts: list[list[str]] = [] if self.ids is None else [self.ids]
         if self.rows is not None and self.text is not None:
@@ -134,7 +129,7 @@ def as_display(
     image: str | None,
     folder: str | None,
 ) -> Display:
-    """Whatever describes the items, as columns and rows of plain values."""
+    """Convert a description of the items to columns and rows of plain values."""
     columns, rows = _table(items)
     if ids is None and hasattr(items, "columns"):
         index = getattr(items, "index", None)
@@ -174,9 +169,9 @@ def as_display(
 def exemplars_of(
     clustering: Clustering, X: NDArray[np.floating], cluster: int, n: int
 ) -> list[int]:
-    """At most n items that show what a cluster is: those with the largest membership in tenths.
+    """At most n items that exemplify a cluster: those with the largest membership in tenths.
 
-    Among equals the nearest to the centre come first; of items with the same features one does.
+    Ties are ordered by the distance to the centre; items with equal features come last.
     """
     U = clustering.memberships
     own = np.flatnonzero(strongest_clusters(U) == cluster)
@@ -195,7 +190,7 @@ def exemplars_of(
 
 
 def _table(items: Any) -> tuple[list[str], list[list[Any]] | None]:
-    """Columns and rows of a frame, of texts, of records, or of anything with rows."""
+    """Columns and rows of a frame, of texts, of records, or of sequences."""
     if items is None:
         return [], None
     if hasattr(items, "columns") and hasattr(items, "itertuples"):
@@ -219,7 +214,7 @@ def _table(items: Any) -> tuple[list[str], list[list[Any]] | None]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say of a value: numbers, words, nothing for what is missing."""
+    """Convert a value to a number, a str or None for JSON."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float):
@@ -231,7 +226,7 @@ def _plain(value: Any) -> Any:
 
 
 def _word(value: Any) -> str:
-    """A value as text; nothing for what is missing."""
+    """A value as text; "" for a missing one."""
     return "" if value is None else str(value)
 
 

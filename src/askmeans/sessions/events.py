@@ -15,18 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, ClassVar, NamedTuple, get_type_hints
+from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
 
 from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
 from askmeans.sessions.store.records import check, is_number, is_whole
-
-__all__ = ["CHANGES", "GROUP_CHANGES", "KINDS", "KNOWN", "AddGroup", "AddRows", "Adjudicate",
-           "Advice", "Answer", "Describe", "Event", "Gold", "Imported", "Invite", "Merge", "Pause",
-           "Pin", "Pseudonym", "RemoveGroup", "Rename", "Repeat", "Reply", "Resume", "Revoke",
-           "SetBudget", "SetOption", "Skip", "Undo", "UndoGroupChange", "Unsure", "Value",
-           "WantOpinions", "as_dict", "current_client", "from_client", "from_row",
-           "to_row"]  # fmt: skip
 
 Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
 _LONGEST_CLIENT = 200  # characters
@@ -112,6 +105,12 @@ def _write_value(value: Value | None) -> dict[str, Any]:
     return {"value": value}
 
 
+def _read_names(row: Any) -> tuple[str, ...]:
+    names = tuple(json.loads(row.text or "[]"))
+    check(bool(names) and all(isinstance(name, str) for name in names), "its text")
+    return names
+
+
 def _read_option(row: Any) -> dict[str, Any]:
     options = json.loads(row.text or "{}")
     check(isinstance(options, dict) and len(options) == 1, "its text")
@@ -142,6 +141,7 @@ _ANY_NUMBER = _Codec(
     lambda row: None if row.value is None else _read_number(row),
 )
 _TEXT = _Codec(lambda text: {"text": text}, _read_text)
+_NAMES = _Codec(lambda names: {"text": json.dumps(names)}, _read_names)
 _IS_ON = _Codec(lambda on: {"text": None if on else "off"}, lambda row: row.text != "off")
 _VALUE = _Codec(_write_value, _read_value)
 _OPTION = _Codec(lambda options: {"text": json.dumps(options)}, _read_option)
@@ -380,8 +380,40 @@ class RemoveGroup(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refine(Event):
+    """Sub-groups were added to a group; their numbers go on from the first."""
+
+    kind: ClassVar[str] = "refine"
+    group: Annotated[int, _TARGET]
+    first: Annotated[int, _NUMBER]
+    names: Annotated[tuple[str, ...], _NAMES]
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the sub-groups."""
+        return range(self.first, self.first + len(self.names))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flatten(Event):
+    """All sub-groups of a group are part of it from now on."""
+
+    kind: ClassVar[str] = "flatten"
+    group: Annotated[int, _TARGET]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveGroup(Event):
+    """A group is a sub-group of another one, or of none."""
+
+    kind: ClassVar[str] = "move"
+    group: Annotated[int, _TARGET]
+    into: Annotated[int | None, _ANY_NUMBER] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UndoGroupChange(Event):
-    """Takes back that a group was added, merged or removed."""
+    """Takes back a change of which groups there are."""
 
     kind: ClassVar[str] = "regroup"
     taken_back: Annotated[int, _TARGET]  # the number of the event
@@ -434,12 +466,13 @@ KINDS: Mapping[str, type[Event]] = {
     each.kind: each
     for each in (
         Answer, Unsure, Skip, Imported, Gold, Repeat, Undo, Adjudicate, WantOpinions, Pause, Resume,
-        SetBudget, SetOption, AddRows, Rename, Describe, AddGroup, Merge, RemoveGroup,
-        UndoGroupChange, Pin, Advice, Invite, Revoke, Pseudonym,
+        SetBudget, SetOption, AddRows, Rename, Describe, AddGroup, Merge, RemoveGroup, Refine,
+        Flatten, MoveGroup, UndoGroupChange, Pin, Advice, Invite, Revoke, Pseudonym,
     )
 }  # fmt: skip
 KNOWN = (Imported, Gold)  # answers from elsewhere
-GROUP_CHANGES = (AddGroup, Merge, RemoveGroup)
+GroupChange = AddGroup | Merge | RemoveGroup | Refine | Flatten | MoveGroup
+GROUP_CHANGES = get_args(GroupChange)
 CHANGES = (*GROUP_CHANGES, Rename, Describe, Pin, SetOption)  # that `History.changes` lists
 
 

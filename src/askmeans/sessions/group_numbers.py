@@ -11,7 +11,7 @@ Rules of this file:
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -20,22 +20,20 @@ import numpy as np
 from askmeans._util.checks import parse_digits
 from askmeans.exceptions import AnswerError
 from askmeans.policy.advisers import Advice
-from askmeans.policy.growing import filled, without_replaced
+from askmeans.policy.growing import WHOLE, without_replaced
 from askmeans.queries import Answer, Question
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
-from askmeans.sessions.events import Adjudicate, Reply, Value
-
-__all__ = [
-    "NO_SUCH_GROUP",
-    "RESERVED",
-    "GroupNumbers",
-    "as_advice",
-    "as_evidence",
-    "as_number",
-    "as_shares",
-    "taken_name",
-    "unique_names",
-]
+from askmeans.sessions.events import (
+    Adjudicate,
+    Flatten,
+    GroupChange,
+    Merge,
+    MoveGroup,
+    Refine,
+    RemoveGroup,
+    Reply,
+    Value,
+)
 
 RESERVED = "id"  # a column of every table of memberships, so no group's name
 NO_SUCH_GROUP = (
@@ -48,36 +46,126 @@ _ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupNumbers:
-    """Which groups there are."""
+    """Which groups there are, and which are sub-groups of others."""
 
     n: int  # numbers that were given
     into: Mapping[int, int] = field(default_factory=dict)  # a merged group -> what it is part of
     gone: frozenset[int] = frozenset()  # removed, or added and taken back
+    parents: Mapping[int, int] = field(default_factory=dict)  # a sub-group -> its group
+
+    @classmethod
+    def of(
+        cls, n: int, changes: Iterable[GroupChange], withdrawn: Mapping[int, int | None]
+    ) -> "GroupNumbers":
+        """The groups after some changes; of sub-groups taken back with what they were part of."""
+        into: dict[int, int] = {}
+        parents: dict[int, int] = {}
+        gone = {number for number, parent in withdrawn.items() if parent is None}
+        for number, parent in withdrawn.items():
+            if parent is not None:
+                into[number] = parents[number] = parent
+        for change in changes:
+            match change:
+                case Merge(group=group):
+                    into[group] = change.into
+                case RemoveGroup(group=group):
+                    gone.add(group)
+                case Refine(group=group):
+                    parents |= dict.fromkeys(change.numbers, group)
+                case MoveGroup(group=group, into=None):
+                    parents.pop(group, None)
+                case MoveGroup(group=group, into=int(parent)):
+                    parents[group] = parent
+                case Flatten(group=group):
+                    into |= dict.fromkeys(_below(group, parents | into), group)
+        return cls(n=n, into=into, gone=frozenset(gone), parents=parents)
 
     @property
     def living(self) -> list[int]:
-        """Numbers of the groups that are there, in the order of a result's columns."""
-        return [j for j in range(self.n) if j not in self.into and j not in self.gone]
+        """Numbers of the groups that are there: in their order, each before its sub-groups."""
+        if not self.parents:
+            return [j for j in range(self.n) if j not in self.into and j not in self.gone]
+        order: list[int] = []
+        below = list(reversed(self.children(None)))
+        while below:
+            order.append(below.pop())
+            below += reversed(self.children(order[-1]))
+        return order
+
+    @property
+    def leaves(self) -> list[int]:
+        """Numbers of the groups without sub-groups, in the order of a result's columns."""
+        return [j for j in self.living if not self.children(j)] if self.parents else self.living
 
     @property
     def is_plain(self) -> bool:
         """Whether every number is a column."""
-        return not self.into and not self.gone
+        return not self.into and not self.gone and not self.parents
+
+    def children(self, number: int | None) -> list[int]:
+        """The living sub-groups of a living group; of None the groups at the top."""
+        numbers = self.parents if number is not None else range(self.n)
+        return [
+            j for j in sorted(numbers)
+            if j not in self.into and self.resolve(j) == j and self.parent(j) == number
+        ]  # fmt: skip
+
+    @property
+    def inner(self) -> list[int]:
+        """Groups that have sub-groups, each before its sub-groups."""
+        return [j for j in self.living if self.children(j)] if self.parents else []
+
+    def parent(self, number: int) -> int | None:
+        """The group that a living one is a sub-group of; None at the top."""
+        parent = self.parents.get(number)
+        return None if parent is None else self._merged(parent)
+
+    def path(self, number: int) -> list[int]:
+        """A group after all that it is a sub-group of, from the top; whether they are there or not.
+
+        A number that was merged stands for what it is part of.
+        """
+        path = [self._merged(number)]
+        while (parent := self.parent(path[-1])) is not None:
+            path.append(parent)
+        return path[::-1]
+
+    def place(self, number: int) -> tuple[list[int], bool]:
+        """The path of the living group in which shares of a number count, and if it was removed.
+
+        What was put into a removed sub-group is in none of the sub-groups.
+        """
+        path = self.path(number)
+        there = next((i for i, j in enumerate(path) if j in self.gone), len(path))
+        return path[:there], there < len(path)
 
     def resolve(self, number: int) -> int | None:
         """The living group that a number stands for; None for one that is gone, or never was."""
+        if not 0 <= number < self.n:
+            return None
+        path, removed = self.place(number)
+        return None if removed else path[-1]
+
+    def _merged(self, number: int) -> int:
+        """What a number is part of."""
         while number in self.into:
             number = self.into[number]
-        return number if 0 <= number < self.n and number not in self.gone else None
+        return number
 
     def column(self, number: int) -> int | None:
-        """The column of a result that a number stands for."""
-        group = self.resolve(number)
-        return None if group is None else self.living.index(group)
+        """The place among the groups at the top of that which a number stands for."""
+        group, top = self.resolve(number), self.children(None)
+        return top.index(group) if group in top else None
 
     def members(self, number: int) -> list[int]:
-        """The numbers that stand for a living group."""
-        return [j for j in range(self.n) if self.resolve(j) == number]
+        """The numbers that stand for a living group or for one of its sub-groups."""
+        there = (j for j in range(self.n) if self.resolve(j) is not None)
+        return [j for j in there if number in self.path(j)]
+
+    def share(self, row: Row, number: int) -> float:
+        """The share of a living group and its sub-groups in a row; NaN where it is silent."""
+        rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
+        return math.fsum(row[j] if j < len(row) else rest for j in self.members(number))
 
     def to_columns(self, question: Question) -> Question | None:
         """A question with the column of its group in place of the number; None for one gone."""
@@ -90,17 +178,50 @@ class GroupNumbers:
         """A question of a policy with the number of its group in place of the column."""
         if question.cluster is None:
             return question
-        return question._replace(cluster=self.living[question.cluster])
+        return question._replace(cluster=self.children(None)[question.cluster])
 
     def row_now(self, row: Row) -> Row:
-        """A row by the columns of now: NaN where it is silent."""
+        """A row by the groups at the top: NaN where it is silent."""
         if len(row) == self.n and self.is_plain:
             return row
-        row = filled(row, self.n)
-        return tuple(math.fsum(row[j] for j in self.members(group)) for group in self.living)
+        rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
+        shares: dict[int, list[float]] = {group: [] for group in self.children(None)}
+        for j in range(self.n):
+            path, _ = self.place(j)
+            if path:  # sub-groups that came later are part of what was named
+                later = 0.0 if j in self.parents else rest
+                shares[path[0]].append(row[j] if j < len(row) else later)
+        return tuple(map(math.fsum, shares.values()))
+
+    def row_within(self, row: Row, group: int, *, asked: bool) -> Row | None:
+        """A row by the sub-groups of a group; None where it is silent, () for an item elsewhere.
+
+        A share of the group itself says that it is in none of the sub-groups where these were
+        `asked` for; else it is silent about them.
+        """
+        shares = dict.fromkeys(self.children(group), 0.0)
+        total = none = 0.0
+        for j, share in enumerate(row):
+            path, removed = self.place(j)
+            if share > 0.0 and group in path:
+                total += share
+                if path[-1] != group:
+                    shares[path[path.index(group) + 1]] += share
+                elif asked or removed:
+                    none += share
+        if not total:
+            return ()
+        known = none + math.fsum(shares.values())
+        if not known:
+            return None
+        rest = 0.0 if none < (1.0 - WHOLE) * known else math.nan
+        return tuple(
+            rest if number >= len(row) and not share else share / known
+            for number, share in shares.items()
+        )
 
     def row_from(self, value: Any, names: Sequence[str]) -> Row:
-        """An answer as a row of shares by the columns of now; `values.as_row` says what is one."""
+        """An answer as a row of shares by the living groups; `values.as_row` says what is one."""
         if isinstance(value, Integral | str):
             value = {value: 1.0}
         if isinstance(value, Mapping):
@@ -118,71 +239,122 @@ class GroupNumbers:
             number = None if group.strip() in names else parse_digits(group.strip())
         if type(number) is bool or not isinstance(number, Integral):
             return group
-        column = self.column(int(number))
-        if column is None:
+        there = self.resolve(int(number))
+        if there is None:
             raise AnswerError(
                 f"A group must be one of the numbers {', '.join(map(str, self.living))}. "
                 f"Got {group} instead; () is none of these.",
                 user_message=NO_SUCH_GROUP,
             )
-        return column
+        return self.living.index(there)
 
     def row_by_number(self, row: Row) -> Row:
-        """A row of the columns of now by the groups' numbers."""
+        """A row of the living groups by their numbers."""
         shares = [0.0] * self.n
         for group, share in zip(self.living, row, strict=True):
             shares[group] = share
         return tuple(shares)
 
 
+def _below(group: int, edges: Mapping[int, int]) -> set[int]:
+    """All that is part of a group, by what each number is directly part of."""
+    below: set[int] = set()
+    while more := {j for j, above in edges.items() if above in {group, *below}} - below:
+        below |= more
+    return below
+
+
 def as_evidence(
     events: Iterable[Reply | Adjudicate],
     question_of: Callable[[int], Question],
     groups: GroupNumbers,
+    within: int | None = None,
 ) -> list[Answer]:
-    """Answers as the groups of now see them, in their order."""
+    """Answers as the groups of now see them, in their order.
+
+    Those that say something of the groups at the top, or of the sub-groups of the one `within`.
+    """
     plain = groups.is_plain
-    silent = (math.nan,) * len(groups.living)
-    answers = []
+    silent = (math.nan,) * len(groups.children(within))
+    answers, several = [], set[tuple[int, ...]]()
     for event in events:
         question = question_of(event.question)
-        answer = Answer(
-            round=0, kind=question.kind, items=question.items, cluster=question.cluster,
-            repeat=question.repeat, annotator=event.annotator,
-            value=_value(event, question, groups, silent),
-        )  # fmt: skip
-        if question.kind == "membership" and not plain:
-            assert question.cluster is not None
-            column = groups.column(question.cluster)
-            if column is None:
-                continue  # of a group that is gone
-            answer = replace(answer, cluster=column)
-        answers.append(answer)
+        value: float | Row | None = math.nan if event.value is None else event.value
+        cluster = question.cluster
+        if question.kind == "group":
+            asked = (cluster is None) == (within is None)
+            if cluster is not None:
+                asked = asked and groups.resolve(cluster) == within
+                several.add(question.items)
+                cluster = None
+            if not isinstance(event.value, tuple):
+                value = silent if asked else None
+            elif within is None:
+                value = groups.row_now(event.value)
+            else:
+                value = groups.row_within(event.value, within, asked=asked)
+        elif not plain:
+            assert cluster is not None
+            cluster = groups.column(cluster)
+            value = None if cluster is None else value  # of a group that is gone
+        if value is not None:
+            answers.append(
+                Answer(
+                    round=0, kind=question.kind, items=question.items, cluster=cluster,
+                    repeat=question.repeat, annotator=event.annotator, value=value,
+                )
+            )  # fmt: skip
+    if several or within is not None:
+        answers = _last_of_each(answers, several)
     return without_replaced(answers)
 
 
+def _last_of_each(answers: list[Answer], several: set[tuple[int, ...]]) -> list[Answer]:
+    """Of each annotator's answers about an item that has several questions the last that speaks.
+
+    Without those that put an item elsewhere.
+    """
+    last: dict[tuple[str, tuple[int, ...]], int] = {}
+    for place, answer in enumerate(answers):
+        key = answer.annotator, answer.items
+        if key not in last or not _is_silent(answer):
+            last[key] = place
+    return [
+        answer
+        for place, answer in enumerate(answers)
+        if answer.value != ()
+        and (answer.items not in several or last[answer.annotator, answer.items] == place)
+    ]
+
+
+def _is_silent(answer: Answer) -> bool:
+    """Whether nothing is known from an answer."""
+    return bool(answer.value) and bool(np.isnan(answer.value).all())
+
+
 def as_advice(
-    advice: Mapping[str, Mapping[int, Row | None]], groups: GroupNumbers
+    advice: Mapping[str, Mapping[int, Row | None]],
+    groups: GroupNumbers,
+    within: int | None = None,
 ) -> tuple[Advice, ...]:
-    """What advisers say of items, by the groups of now."""
+    """What advisers say of items, by the groups of now: those at the top, or those within one."""
     tables = []
     for name, rows in sorted(advice.items()):
-        known = {row: groups.row_now(shares) for row, shares in rows.items() if shares is not None}
+        known: dict[int, Row] = {}
+        for row, shares in rows.items():
+            now = None
+            if shares is not None:
+                now = (
+                    groups.row_now(shares)
+                    if within is None
+                    else groups.row_within(shares, within, asked=False)
+                )
+            if now:
+                known[row] = now
         if known:
             items, table = np.array(list(known), dtype=np.intp), np.array(list(known.values()))
             tables.append(Advice.of_table(name, items, table))
     return tuple(tables)
-
-
-def _value(
-    event: Reply | Adjudicate, question: Question, groups: GroupNumbers, silent: Row
-) -> float | Row:
-    """An answer, by the columns of now."""
-    if isinstance(event.value, tuple):
-        return groups.row_now(event.value)
-    if question.kind == "group":
-        return silent
-    return math.nan if event.value is None else event.value
 
 
 def as_shares(value: Any, groups: GroupNumbers, names: list[str], levels: int | None) -> Value:

@@ -1,4 +1,4 @@
-"""The groups of a session: added, renamed, described, merged, split, removed, and their examples.
+"""The groups of a session: added, refined, renamed, described, merged, removed; their examples.
 
 Rules of this file:
 - A group goes by its number, which it keeps for ever, or by its name.
@@ -8,6 +8,7 @@ Rules of this file:
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
+from itertools import count, islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,14 +16,16 @@ from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
-from askmeans.queries import Question as AskedQuestion
 from askmeans.sessions.events import (
     AddGroup,
     Answer,
     Describe,
     Event,
+    Flatten,
     Merge,
+    MoveGroup,
     Pin,
+    Refine,
     RemoveGroup,
     Rename,
     Reply,
@@ -30,15 +33,13 @@ from askmeans.sessions.events import (
 from askmeans.sessions.group_numbers import NO_SUCH_GROUP, as_shares, taken_name, unique_names
 from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
 from askmeans.sessions.moves import Moves
-from askmeans.sessions.reports import Group
+from askmeans.sessions.reports import PATH_SEPARATOR, Group
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.spec import SIMILARITIES
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
-
-__all__ = ["Groups", "as_line"]
 
 _LINE = 200  # characters of a description
 _FIXED = (
@@ -52,7 +53,9 @@ class _RaceError(Exception):
 
 
 class Groups(Sequence[Group]):
-    """The groups there are now, in the order of a result's columns; `Session.groups`.
+    """The groups there are now, each before its sub-groups; `Session.groups`.
+
+    Those without sub-groups are the columns of a result, in the same order.
 
     Parameters
     ----------
@@ -76,9 +79,16 @@ class Groups(Sequence[Group]):
     def _all(self) -> list[Group]:
         """The groups as of now."""
         with self._runtime.up_to_date() as state:
-            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
-            about = state.descriptions
-            return [Group(number=j, name=name, description=about.get(j, "")) for j, name in names]
+            groups, about = self._runtime.groups, state.descriptions
+            names = dict(zip(groups.living, self._results.names(), strict=True))
+            return [
+                Group(
+                    number=j, name=name, description=about.get(j, ""), parent=groups.parent(j),
+                    children=tuple(groups.children(j)),
+                    path=PATH_SEPARATOR.join(names[above] for above in groups.path(j)),
+                )
+                for j, name in names.items()
+            ]  # fmt: skip
 
     @overload
     def __getitem__(self, index: int) -> Group: ...
@@ -98,7 +108,7 @@ class Groups(Sequence[Group]):
 
     @property
     def names(self) -> list[str]:
-        """What the groups are called now, in the order of a result's columns."""
+        """What the groups are called now, each before its sub-groups."""
         with self._runtime.lock:
             return self._results.names()
 
@@ -131,9 +141,9 @@ class Groups(Sequence[Group]):
         """
         with self._runtime.lock:
             groups = self._runtime.groups
-            names = dict(zip(self._results.names(), groups.living, strict=True))
             if isinstance(group, str):
-                return names.get(group)
+                called = zip(self._results.names(), groups.living, strict=True)
+                return dict(called).get(group)
             is_number = type(group) is not bool and isinstance(group, Integral)
             return groups.resolve(int(group)) if is_number else None
 
@@ -187,34 +197,51 @@ class Groups(Sequence[Group]):
             If the session compares items.
         """
         self._check_can_change("add")
-        name = check_name(name, "name", "Groups.add")
+        return self._add([name], None, "add", annotator, key)[0]
+
+    def _add(
+        self, names: Sequence[str], parent: int | None, method: str, annotator: str,
+        key: str | None,
+    ) -> range:  # fmt: skip
+        """Append that there are more groups, at the top or within one; their numbers."""
+        listed = tuple(check_name(name, "name", f"Groups.{method}") for name in names)
 
         def added(_: "Transaction") -> list[Event]:
-            groups = self._runtime.groups
-            check_enough_items(len(self._runtime.rows), len(groups.living) + 1, "Groups.add")
-            if name in self._results.taken_names(-1):
-                raise ParameterError(
-                    "The 'name' parameter of Groups.add must be no other group's and not "
-                    f"'id'. Got {name!r} instead.",
-                    user_message=taken_name(name),
-                )
-            return [AddGroup(annotator=annotator, group=groups.n, name=name)]
+            groups, taken = self._runtime.groups, self._results.taken_names(-1)
+            n_groups = len(groups.leaves) + len(listed) - (groups.children(parent) == [])
+            check_enough_items(len(self._runtime.rows), n_groups, f"Groups.{method}")
+            for place, name in enumerate(listed):
+                if name in taken or name in listed[:place]:
+                    raise ParameterError(
+                        f"The 'name' parameter of Groups.{method} must be no other group's and not "
+                        f"'id'. Got {name!r} instead.",
+                        user_message=taken_name(name),
+                    )
+            if parent is None:
+                return [AddGroup(annotator=annotator, group=groups.n, name=listed[0])]
+            return [Refine(annotator=annotator, group=parent, first=groups.n, names=listed)]
 
         event = self._moves.append(added, key, annotator)
-        undone = event.id in self._runtime.state.undone
-        if not isinstance(event, AddGroup) or event.name != name or undone:
+        numbers: range | None = None
+        if isinstance(event, AddGroup) and (parent, listed) == (None, (event.name,)):
+            numbers = range(event.group, event.group + 1)
+        elif isinstance(event, Refine) and (event.group, event.names) == (parent, listed):
+            numbers = event.numbers
+        if numbers is None or event.id in self._runtime.state.undone:
             raise KeyConflictError(
                 "A key must be used for one group only, which still stands. Got "
-                f"{key!r:.60} again for {name!r}; use a new key.",
+                f"{key!r:.60} again for {', '.join(listed)!r}; use a new key.",
                 user_message="This page made another group before, so this one was not made. "
                 "Reload the page, and add it then.",
             )
-        return event.group
+        return numbers
 
     def add_for(
         self, question_id: int, name: str, *, annotator: str = ME, key: str | None = None
     ) -> Reply:
         """Add a group, and put the item of a question into it.
+
+        Where sub-groups are asked for, it is one more of these.
 
         To `undo` the answer takes the group back, too, unless something else is in it by then.
 
@@ -243,14 +270,16 @@ class Groups(Sequence[Group]):
         ('birds', ['cats', 'dogs'])
         """
         annotator, key = check_annotator(annotator, person=True), as_key(key)
-        kind = self._runtime.question(question_id).kind
+        kind, _, cluster, _ = self._runtime.question(question_id)
         if kind != "group":
             raise SessionError(
                 f"Groups.add_for needs a question about groups. Got a {kind} question.",
                 user_message="A new group can be made only where the question is to which group "
                 "an item belongs, so nothing was saved. Answer with one of the buttons.",
             )
-        group = self.add(name, annotator=annotator, key=key_of_group(key))
+        self._check_can_change("add")
+        parent = None if cluster is None else self.number(cluster)
+        (group,) = self._add([name], parent, "add", annotator, key_of_group(key))
         with self._runtime.lock:
             row = tuple(float(j == group) for j in range(self._runtime.groups.n))
         return self._moves.reply(
@@ -354,9 +383,135 @@ class Groups(Sequence[Group]):
                     f"Got {a!r} and {b!r} instead.",
                     user_message="A group cannot be merged with itself. Choose another one.",
                 )
+            self._check_not_within(into, other, "merge")
             return Merge(annotator=annotator, group=other, into=into)
 
         return self._moves.log(merged)
+
+    def refine(
+        self,
+        group: int | str,
+        names: Sequence[str] | int,
+        *,
+        annotator: str = ME,
+        key: str | None = None,
+    ) -> list[int]:
+        """Divide a group into sub-groups, or add some to those that it has; any depth.
+
+        What was answered stays: who named the group said nothing of its sub-groups, and who names a
+        sub-group names the group with it. Items of the group are asked for their sub-group.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        names : sequence of str, or int
+            What the sub-groups are called, no other group's names; or how many there are, which
+            are named "returns 1" and so on.
+        annotator, key : as in `add`
+            Who does it, and the client's key. `Session.undo` takes it back.
+
+        Returns
+        -------
+        list of int
+            The numbers of the sub-groups.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> session.groups.refine("dogs", ["big", "small"])
+        [2, 3]
+        >>> [group.path for group in session.groups]
+        ['cats', 'dogs', 'dogs / big', 'dogs / small']
+        """
+        self._check_asks_groups("refine")
+        with self._runtime.up_to_date():
+            number = self.number(group)
+            if isinstance(names, str) or not isinstance(names, Sequence):
+                check_number(names, "names", "Groups.refine", integer=True, minimum=1)
+                name = self._results.all_names()[number]
+                taken = self._results.taken_names(-1)
+                free = (each for j in count(1) if (each := f"{name} {j}") not in taken)
+                names = list(islice(free, int(names)))
+        if not names:
+            raise ParameterError(
+                "The 'names' parameter of Groups.refine must have a name at least. Got none.",
+                user_message="No sub-group was named, so nothing was changed. Name one at least.",
+            )
+        return list(self._add(names, number, "refine", annotator, key))
+
+    def flatten(self, group: int | str, *, annotator: str = ME) -> Event:
+        """Take the sub-groups of a group away: what was put into them is in the group.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        annotator : str, default="me"
+            Who does it; `Session.undo` takes it back.
+
+        Returns
+        -------
+        Event
+            The stored event.
+        """
+        self._check_asks_groups("flatten")
+
+        def flattened() -> Event:
+            number = self.number(group)
+            if not self._runtime.groups.children(number):
+                raise ParameterError(
+                    "The 'group' parameter of Groups.flatten must have sub-groups. "
+                    f"Got {group!r:.60}, which has none.",
+                    user_message="This group has no sub-groups.",
+                )
+            return Flatten(annotator=annotator, group=number)
+
+        return self._moves.log(flattened)
+
+    def move_group(self, group: int | str, into: int | str | None, *, annotator: str = ME) -> Event:
+        """Make a group, with its sub-groups, a sub-group of another one.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        into : int, str or None
+            What it is a sub-group of from now on; None for a group at the top.
+        annotator : str, default="me"
+            Who moves it; `Session.undo` takes it back.
+
+        Returns
+        -------
+        Event
+            The stored event.
+        """
+        self._check_asks_groups("move_group")
+
+        def moved() -> Event:
+            number = self.number(group)
+            parent = None if into is None else self.number(into)
+            if parent is not None:
+                self._check_not_within(parent, number, "move_group")
+            elif self._runtime.groups.parent(number) is None:
+                raise ParameterError(
+                    "The 'group' parameter of Groups.move_group must be a sub-group, where 'into' "
+                    f"is None. Got {group!r:.60}, which is at the top.",
+                    user_message="This group is at the top already.",
+                )
+            return MoveGroup(annotator=annotator, group=number, into=parent)
+
+        return self._moves.log(moved)
+
+    def _check_not_within(self, group: int, other: int, method: str) -> None:
+        """Refuse to make a group a part of itself or of its sub-groups; and the only one at all."""
+        groups = self._runtime.groups
+        if other in groups.path(group):
+            raise ParameterError(
+                f"The parameters of Groups.{method} must be two groups of which the second is not "
+                f"within the first. Got {other} and {group}.",
+                user_message="A group cannot become a part of one of its own sub-groups.",
+            )
 
     def split(
         self, group: int | str, rows: Collection[int], name: str, *, annotator: str = ME
@@ -390,7 +545,8 @@ class Groups(Sequence[Group]):
                 user_message="No item was chosen, so no group was made. Choose those that go into "
                 "the new group.",
             )
-        new = self.add(name, annotator=annotator)
+        parent = self._runtime.groups.parent(number)
+        (new,) = self._add([name], parent, "split", annotator, None)
         alone = (*(0.0 for _ in range(new)), 1.0)
         for row, question in questions.items():
             key = f"{key_of_split(new)}{row}"
@@ -399,12 +555,13 @@ class Groups(Sequence[Group]):
 
     def _placed_in(self, group: int, row: int, annotator: str) -> int:
         """The number of the question by which an annotator put an item into a group."""
-        number = self._runtime.number(AskedQuestion("group", (row,), None))
-        answer = None if number is None else self._runtime.state.reply(number, annotator)
-        if number is not None and answer is not None and isinstance(answer.value, tuple):
-            shares = answer.value
-            if self._runtime.groups.resolve(shares.index(max(shares))) == group:
-                return number
+        runtime = self._runtime
+        for number in reversed(runtime.about((row,))):
+            answer = runtime.state.reply(number, annotator)
+            if answer is not None and isinstance(answer.value, tuple):
+                shares = answer.value
+                if runtime.groups.resolve(shares.index(max(shares))) == group:
+                    return number
         raise ParameterError(
             f"The 'rows' parameter of Groups.split must be items that {annotator!r} put into "
             f"the group. Got {row!r:.40} instead.",
@@ -484,7 +641,7 @@ class Groups(Sequence[Group]):
         Parameters
         ----------
         group : int or str
-            The group, by number or name; those that were merged into it go with it.
+            The group, by number or name; its sub-groups, and those merged into it, go with it.
         annotator : str, default="me"
             Who removes it.
 
@@ -497,7 +654,7 @@ class Groups(Sequence[Group]):
 
         def removed() -> Event:
             number = self.number(group)
-            if len(self._runtime.groups.living) == 1:
+            if self._runtime.groups.children(None) == [number]:
                 raise ParameterError(
                     "The 'group' parameter of Groups.remove must not be the only group. "
                     f"Got {group!r:.60}; add another one first.",
@@ -583,8 +740,9 @@ class Groups(Sequence[Group]):
         suggested, _ = self._runtime.suggestion
         with self._runtime.lock:
             groups = self._runtime.groups
-            enough = suggested is None or suggested <= len(groups.living) or groups.gone
-            if enough or len(groups.living) >= len(self._runtime.rows):
+            top = len(groups.children(None))
+            enough = suggested is None or suggested <= top or groups.gone
+            if enough or top >= len(self._runtime.rows):
                 return
 
         def added() -> Event:

@@ -1,6 +1,6 @@
-"""What happened in a session: answers that stand, changes of groups and options, the whole log.
+"""The history of a session: valid answers, changes of groups and options, and the log.
 
-Nothing is deleted: taking a change back is another event that puts things as they were.
+Nothing is deleted: taking a change back is another event, which reverses it.
 """
 
 from typing import Any
@@ -11,8 +11,11 @@ from askmeans.sessions.events import (
     AddGroup,
     Describe,
     Event,
+    Flatten,
     Merge,
+    MoveGroup,
     Pin,
+    Refine,
     RemoveGroup,
     Rename,
     Reply,
@@ -24,11 +27,9 @@ from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import initial_option
 
-__all__ = ["History"]
-
 
 class History:
-    """What happened in a session; `Session.history`.
+    """The history of a session; `Session.history`.
 
     Parameters
     ----------
@@ -50,17 +51,17 @@ class History:
 
     @property
     def last_event(self) -> int:
-        """The number of the last event, 0 before the first; what was computed at it still holds."""
+        """The number of the last event, 0 before the first; equal numbers mean no change."""
         with self._runtime.up_to_date() as state:
             return state.last
 
     def answers(self, *, annotator: str | None = None) -> list[Reply]:
-        """Answers and skips that stand, in the order given.
+        """Valid answers and skips, in their order.
 
         Parameters
         ----------
         annotator : str or None, default=None
-            Whose; None for all.
+            Their annotator; None for all.
 
         Returns
         -------
@@ -73,19 +74,19 @@ class History:
             return [state.as_of_now(event) for event in state.replies(annotator)]
 
     def answers_about(self, items: tuple[int, ...], *, annotator: str = ME) -> list[Reply]:
-        """An annotator's answers and skips to the questions about just these items.
+        """An annotator's answers and skips to the questions about exactly these items.
 
         Parameters
         ----------
         items : tuple of int
-            Row numbers, as a question has them.
+            Row numbers, in the order of a question.
         annotator : str, default="me"
-            Whose.
+            Their annotator.
 
         Returns
         -------
         list of Reply
-            Those that stand, in the order of the questions' numbers.
+            Valid ones, in the order of the questions' numbers.
         """
         annotator = check_annotator(annotator)
         with self._runtime.up_to_date() as state:
@@ -94,12 +95,12 @@ class History:
             return [state.as_of_now(event) for event in own if event is not None]
 
     def questions_of(self, annotator: str) -> set[int]:
-        """Questions that an annotator holds or held, answered or skipped.
+        """Questions that an annotator was asked, answered or skipped.
 
         Parameters
         ----------
         annotator : str
-            Who.
+            The annotator.
 
         Returns
         -------
@@ -112,7 +113,7 @@ class History:
             return leased | {event.question for event in replies}
 
     def changes(self) -> list[Event]:
-        """Changes of groups and options, in order; `describe` has each in words.
+        """Changes of groups and options, in order; `describe` formats one.
 
         Returns
         -------
@@ -123,9 +124,9 @@ class History:
             return [state.as_of_now(event) for event in state.changes]
 
     def take_back(self, event: int, *, annotator: str = ME) -> Event:
-        """Reverse a change of groups or options, whoever made it; answers go by `Session.undo`.
+        """Reverse a change of groups or options by anyone; `Session.undo` reverses answers.
 
-        With a group that was split off, the answers that were changed for it are restored, too.
+        After a split, the answers that it changed are restored, too.
 
         Parameters
         ----------
@@ -160,7 +161,7 @@ class History:
         return self._moves.log(lambda: reverse)
 
     def _reverse(self, change: Event, annotator: str) -> Event:
-        """The event that puts things as they were before a change."""
+        """The event that reverses a change."""
         match change:
             case Pin(group=group, row=row):
                 return Pin(annotator=annotator, group=group, row=row, on=not change.on)
@@ -173,7 +174,7 @@ class History:
         raise AssertionError(change)
 
     def _before(self, change: Event) -> Any:
-        """What was before: a name, a description, or an option's value."""
+        """The name, description or value of an option before a change."""
         earlier = [each for each in self._runtime.state.changes if each.id < change.id]
         same = [each for each in earlier if _same(change, each)]
         match same[-1] if same else change:
@@ -183,14 +184,16 @@ class History:
             case Describe(description=description):
                 return description if same else ""
             case Rename(name=name, group=group):
-                named = (each for each in earlier if isinstance(each, AddGroup | Rename))
-                names = [each.name for each in named if each.group == group]
                 if same:
                     return name
+                names = [each.name for each in earlier
+                         if isinstance(each, AddGroup) and each.group == group]  # fmt: skip
+                names += [each.names[group - each.first] for each in earlier
+                          if isinstance(each, Refine) and group in each.numbers]  # fmt: skip
                 return names[-1] if names else self._results.first_name(group)
 
     def describe(self, change: Event) -> str:
-        """A change in a few words.
+        """Describe a change in a few words.
 
         Parameters
         ----------
@@ -200,7 +203,7 @@ class History:
         Returns
         -------
         str
-            What was done, such as "added birds".
+            The change, such as "added birds".
         """
         with self._runtime.lock:
             return self._text(change)
@@ -216,6 +219,14 @@ class History:
                 return f"added {name}"
             case Merge(group=group, into=into):
                 return f"merged {self._results.first_name(group)} into {names[into]}"
+            case Refine(group=group):
+                return f"refined {names[group]}: {', '.join(change.names)}"
+            case Flatten(group=group):
+                return f"flattened {names[group]}"
+            case MoveGroup(group=group, into=None):
+                return f"moved {names[group]} to the top"
+            case MoveGroup(group=group, into=int(parent)):
+                return f"moved {names[group]} into {names[parent]}"
             case RemoveGroup(group=group):
                 return f"removed {self._results.first_name(group)}"
             case Pin(group=group, row=row, on=on):
@@ -226,7 +237,7 @@ class History:
         raise AssertionError(change)
 
     def audit(self) -> list[Event]:
-        """Every event there was, those taken back since included.
+        """All events, those taken back included.
 
         Returns
         -------
@@ -247,7 +258,7 @@ class History:
 
 
 def _same(a: Event, b: Event) -> bool:
-    """Whether two changes are about the same thing."""
+    """Whether two changes have the same object."""
     match a, b:
         case (SetOption(name=one), SetOption(name=other)):
             return one == other

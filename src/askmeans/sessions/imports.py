@@ -1,7 +1,4 @@
-"""Answers from elsewhere: imported ones, and gold answers that are known beforehand.
-
-All or nothing: one answer that is refused leaves the session as it was.
-"""
+"""Imported answers and gold answers: all or none, so that an invalid one changes nothing."""
 
 import math
 from collections.abc import Iterable
@@ -19,13 +16,11 @@ from askmeans.sessions.runtime import Runtime
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["add_gold", "import_answers"]
-
-_UNNAMED = (ME, IMPORTED)  # annotators of answers that do not say whose they are
+_UNNAMED = (ME, IMPORTED)  # annotators of answers without a name
 
 
 def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
-    """Append answers that were given elsewhere, each under its annotator's name."""
+    """Append imported answers, each with its annotator's name."""
     listed = list(answers)
 
     def append(transaction: "Transaction") -> ImportReport:
@@ -48,7 +43,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
                 known = state.value(number)
                 silent = isinstance(known, float) and math.isnan(known)
                 conflicting += not _is_same(value, None if silent else known)
-            # The same answer twice would stay when it is undone here.
+            # A second copy would stay after an undo.
             elif annotator in _UNNAMED and any(
                 _is_same(each.value, value) for each in state.answers(number)
             ):
@@ -63,7 +58,7 @@ def import_answers(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
 
 
 def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
-    """Append known answers, whose questions everybody is asked now and then."""
+    """Append known answers, whose questions are mixed into those of all annotators."""
     listed, ask = list(answers), runtime.config.ask
     kinds = sorted({answer.kind for answer in listed} - {ask})
     if kinds:
@@ -98,7 +93,7 @@ def add_gold(runtime: Runtime, answers: Iterable[Answer]) -> ImportReport:
 def _checked_answers(
     answers: Iterable[Answer], runtime: Runtime
 ) -> dict[tuple[Question, str], Value | None]:
-    """The value of each question and annotator; refused where one is invalid, or has two values."""
+    """The value by question and annotator; refuse invalid ones, and two different ones."""
     values: dict[tuple[Question, str], Value | None] = {}
     n_groups = runtime.groups.n
     for answer in answers:
@@ -112,12 +107,12 @@ def _checked_answers(
 
 
 def _is_same(one: Value | None, other: Value | None) -> bool:
-    """Whether two answers say the same; a row may be of a time with fewer groups."""
+    """Whether two answers are equal; a row may be from before a group was added."""
     return _without_last_zeros(one) == _without_last_zeros(other)
 
 
 def _without_last_zeros(value: Value | None) -> Value | None:
-    """An answer without the groups after the last that has a share."""
+    """An answer without trailing groups that have no share."""
     if not isinstance(value, tuple):
         return value
     n = max((group for group, share in enumerate(value, 1) if share), default=0)
@@ -125,7 +120,7 @@ def _without_last_zeros(value: Value | None) -> Value | None:
 
 
 def _two_answers(question: Question, one: Value | None, other: Value | None) -> KeyConflictError:
-    """The error of two answers where one is expected."""
+    """The error of two different answers of one annotator to a question."""
     return KeyConflictError(
         "There must be one answer of an annotator to each question, here "
         f"{_text(question)}. Got {one} and {other}; nothing was imported."
@@ -133,7 +128,7 @@ def _two_answers(question: Question, one: Value | None, other: Value | None) -> 
 
 
 def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
-    """The question of an answer; refused where it is about nothing here."""
+    """The question of an answer; refuse unknown items or groups."""
     items = tuple(int(item) for item in answer.items)
     width = KINDS[answer.kind].width if answer.kind in KINDS else 0
     if len(set(items)) != width or not all(0 <= i < n_items for i in items):
@@ -155,7 +150,7 @@ def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
 
 
 def _value(answer: Answer, n_clusters: int) -> Value | None:
-    """What is kept of an answer; None for "cannot say"."""
+    """The value of an answer to store; None for "cannot say"."""
     if answer.kind == "group":
         row = answer.value
         if not isinstance(row, tuple) or not 1 <= len(row) <= n_clusters:
@@ -163,7 +158,7 @@ def _value(answer: Answer, n_clusters: int) -> Value | None:
                 f"An imported answer to a group question must be a tuple of at most {n_clusters} "
                 f"shares. Got {row!r:.60} instead."
             )
-        known = [share for share in row if not math.isnan(share)]  # of a group not there yet
+        known = [share for share in row if not math.isnan(share)]  # NaN: a later group
         if known and not all(map(math.isnan, row[len(known) :])):
             raise AnswerError(f"An imported row must be whole. Got {row!r:.60} instead.")
         return as_row(tuple(known), len(known)) if known else None

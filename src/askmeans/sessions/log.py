@@ -24,6 +24,7 @@ from askmeans.queries import MODEL, is_model
 from askmeans.queries.values import combined, largest_difference
 from askmeans.sessions.events import (
     CHANGES,
+    GROUP_CHANGES,
     KNOWN,
     AddGroup,
     AddRows,
@@ -33,11 +34,11 @@ from askmeans.sessions.events import (
     Describe,
     Event,
     Gold,
+    GroupChange,
     Imported,
-    Merge,
     Pause,
     Pin,
-    RemoveGroup,
+    Refine,
     Rename,
     Repeat,
     Reply,
@@ -51,9 +52,6 @@ from askmeans.sessions.events import (
     Value,
     WantOpinions,
 )
-
-__all__ = ["DISAGREEING", "GOLD", "IMPORTED", "ITSELF", "MOVES", "Standing", "State", "as_key",
-           "check_annotator", "key_of_batch", "key_of_group", "key_of_split"]  # fmt: skip
 
 # How far answers must be apart to want another: more than half of an item is put elsewhere.
 DISAGREEING = 0.5
@@ -105,10 +103,9 @@ class State:
         self.changes: list[Event] = []  # of groups and options, in order
         self.anchors: dict[int, tuple[int, str]] = {}  # typical row -> group as named, name
         self.n_parts = 1
-        # Groups added, merged and removed that were not taken back.
-        self.group_changes: list[AddGroup | Merge | RemoveGroup] = []
+        self.group_changes: list[GroupChange] = []  # those that were not taken back
         self.n_added = 0  # groups, those taken back among them
-        self.withdrawn: set[int] = set()  # their numbers
+        self.withdrawn: dict[int, int | None] = {}  # their numbers -> what they were sub-groups of
         self.by_key: dict[tuple[str, str], Event] = {}  # (annotator, key)
         self.undone: set[int] = set()  # events taken back
         self.touched: list[int] = []  # questions that an event was about, in order
@@ -169,13 +166,13 @@ class State:
                     self.options |= event.options
                 case Pin():
                     self._pin(event)
-                case AddGroup() | Merge() | RemoveGroup():
-                    self._change_groups(event)
                 case UndoGroupChange():
                     self._undo_group_change(event)
                 case Advice():
                     self.advice.setdefault(event.annotator, {}).update(event.rows)
                     self._rewrite()
+                case _ if isinstance(event, GROUP_CHANGES):
+                    self._change_groups(event)
 
     def standing(self, question: int, annotator: str) -> Standing:
         """What a question is to an annotator."""
@@ -311,12 +308,12 @@ class State:
         """The answer to a settled question; NaN where nobody could say, of rows the mean."""
         return combined(event.value for event in self.answers(question) if event.value is not None)
 
-    def group_made_with(self, answer: Event) -> AddGroup | None:
+    def group_made_with(self, answer: Event) -> AddGroup | Refine | None:
         """The group that was added for this answer, if nothing but the answer is in it."""
         made = self.by_key.get((answer.annotator, key_of_group(answer.key)))
-        if not isinstance(made, AddGroup) or made not in self.group_changes:
+        if not isinstance(made, AddGroup | Refine) or made not in self.group_changes:
             return None
-        group = made.group
+        group = made.group if isinstance(made, AddGroup) else made.first
         used = self.pins.get(group) or any(
             group in (event.group, getattr(event, "into", None))
             for event in self.group_changes
@@ -347,13 +344,16 @@ class State:
                 counts[annotator]["late"] = count["late"]
         return counts
 
-    def _change_groups(self, event: AddGroup | Merge | RemoveGroup) -> None:
-        """A group was added, merged or removed."""
+    def _change_groups(self, event: GroupChange) -> None:
+        """There are other groups now."""
         self._rewrite()
         self.group_changes.append(event)
         if isinstance(event, AddGroup):
             self.n_added += 1
             self.names[event.group] = event.name
+        elif isinstance(event, Refine):
+            self.n_added += len(event.names)
+            self.names |= dict(zip(event.numbers, event.names, strict=True))
 
     def _undo_group_change(self, undo: UndoGroupChange) -> None:
         """One of these was taken back."""
@@ -362,7 +362,9 @@ class State:
         self.group_changes.remove(change)
         self.undone.add(change.id)
         if isinstance(change, AddGroup):
-            self.withdrawn.add(change.group)
+            self.withdrawn[change.group] = None
+        elif isinstance(change, Refine):
+            self.withdrawn |= dict.fromkeys(change.numbers, change.group)
 
     def _pin(self, event: Pin) -> None:
         """An example of a group, or one less."""

@@ -23,6 +23,7 @@ from askmeans.sessions.events import (
     AddGroup,
     Answer,
     Event,
+    Refine,
     RemoveGroup,
     Repeat,
     Reply,
@@ -45,8 +46,6 @@ from askmeans.sessions.store.records import Lease
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
-
-__all__ = ["Moves", "not_to_take_back"]
 
 
 class Moves:
@@ -406,7 +405,7 @@ class Moves:
             value=event.value,
             reopened=not settled,
             value_now=value if settled and not silent else None,
-            group=group.name if isinstance(group, AddGroup) else None,
+            group=_name_of(group),
         )
 
 
@@ -432,6 +431,14 @@ def _replaced(event: Reply, events: list[Event]) -> Reply | None:
     ]
     replies = (each for each in events if isinstance(each, Reply))
     return next((each for each in replies if undone and each.id == max(undone)), None)
+
+
+def _name_of(made: Event | None) -> str | None:
+    """The name of a group that was made for an answer."""
+    match made:
+        case AddGroup(name=name) | Refine(names=(name, *_)):
+            return name
+    return None
 
 
 def _undo_of(reply: Reply, key: str) -> Undo:

@@ -24,8 +24,6 @@ from askmeans.spec import SIMILARITIES
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store
 
-__all__ = ["create", "load_record", "names", "open"]
-
 MADE_BY = f"askmeans {__version__}"
 _EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
 
@@ -171,7 +169,8 @@ def create(
         )
         session = Session(store, record)
         for group, line in enumerate(lines):
-            session.groups.describe(group, line)
+            if line:
+                session.groups.describe(group, line)
         return session
     except BaseException:
         store.close()

@@ -1,13 +1,13 @@
-"""Who takes part: links that let people in, how far they agree, who decides, and their names.
+"""The people of a session: invitations, agreement, decisions, gold questions, pseudonyms.
 
 Rules of this file:
-- A token is 256 random bits, so its plain SHA-256 is safe to keep and quick to look up.
-- A token signs in the person, role and session that it was made for.
-- An invitation is never removed: the list says who could come in, until when, and who did.
-- Inviting and revoking are events, with the number of the invitation: names stand in the list only,
+- A token has 256 random bits, so its plain SHA-256 is safe to store and fast to look up.
+- A token signs in one person with one role in one session.
+- An invitation is never removed: the list shows who could sign in until when, and who did.
+- Inviting and revoking are events with the number of the invitation. Names are in the list only,
   where a pseudonym can replace them.
-- Within `acting_as` the invitation is checked inside every write transaction, where revoking waits
-  for its turn: nothing is in the log that came after its author's invitation ended.
+- Within `acting_as` every write transaction checks the invitation, so the log has no event from
+  after the end of its author's invitation.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ import threading
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
@@ -38,21 +38,18 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
-from askmeans.sessions.store.records import InviteRecord
+from askmeans.sessions.store.records import Invite, Role
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-__all__ = ["ROLES", "Invite", "People", "Person", "Role"]
-
-Role = Literal["owner", "annotator"]
 ROLES: tuple[Role, ...] = ("owner", "annotator")
 LONGEST_NAME = 80
 _DAY = 24 * 3600.0
 _MOST_DAYS = 3650
-_USED = 60.0  # seconds within which a use is not noted again
+_USED = 60.0  # seconds in which a further use is not stored
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
-_noting = threading.Lock()  # several requests of a person come at once: one notes it
+_noting = threading.Lock()  # of several simultaneous requests one stores the use
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +59,7 @@ class Person:
     Parameters
     ----------
     name : str
-        Under which their answers are kept.
+        The annotator's name.
     role : {"owner", "annotator"}
         What they may do.
     invite : int
@@ -74,42 +71,8 @@ class Person:
     invite: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invite:
-    """An invitation; times are seconds since 1970 by the database's clock.
-
-    Parameters
-    ----------
-    number : int
-        By which it is revoked.
-    name : str
-        Whom it is for.
-    role : {"owner", "annotator"}
-        What they may do.
-    made_by : str
-        Who made it.
-    at : float
-        When it was made.
-    until : float
-        When it ends.
-    used : float or None
-        When it was last used, to the minute; None if never.
-    state : {"valid", "expired", "revoked"}
-        Whether it lets anybody in.
-    """
-
-    number: int
-    name: str
-    role: Role
-    made_by: str
-    at: float
-    until: float
-    used: float | None
-    state: Literal["valid", "expired", "revoked"]
-
-
 class People:
-    """Who takes part: invitations, agreement, decisions, gold questions; `Session.people`.
+    """Invitations, agreement, decisions and gold questions; `Session.people`.
 
     Parameters
     ----------
@@ -137,20 +100,20 @@ class People:
         Parameters
         ----------
         name : str
-            Under which the person's answers are kept.
+            The annotator's name.
         role : {"owner", "annotator"}, default="annotator"
-            Annotators answer and see what the owner allows; owners also name and merge groups,
-            pause, export and invite.
+            Annotators answer, and see results if an owner allows it; owners also name and merge
+            groups, pause, export and invite.
         days : float, default=30
-            How long the invitation lets them in.
+            Days until the invitation ends.
         annotator : str, default="me"
-            Who invites.
+            Who invites the person.
 
         Returns
         -------
         str
             The token, for the page's address: http://127.0.0.1:8420/?token=TOKEN. The database
-            keeps its digest only.
+            has its digest only.
         """
         who = check_annotator(annotator)
         person = check_annotator(name, person=True)
@@ -175,51 +138,46 @@ class People:
         token = secrets.token_urlsafe(32)
 
         def invited(transaction: "Transaction") -> list[events.Event]:
-            now = transaction.now()
+            until = transaction.now() + _DAY * float(days)
             number = transaction.invite(
-                InviteRecord(
-                    id=0, digest=_digest(token), name=person, role=role, made_by=who, at=now,
-                    until=now + _DAY * float(days), used=None, revoked=None,
-                )
-            )  # fmt: skip
+                _digest(token), name=person, role=role, made_by=who, until=until
+            )
             return [events.Invite(annotator=who, invite=number, role=role)]
 
         self._moves.append(invited)
         return token
 
     def invites(self) -> list[Invite]:
-        """All invitations there ever were.
+        """All invitations, ended ones included.
 
         Returns
         -------
         list of Invite
-            In the order they were made.
+            In the order of their numbers.
         """
-        now, records = self._runtime.store.invites(self._runtime.record.id)
-        return [_as_invite(record, now) for record in records]
+        return self._runtime.store.invites(self._runtime.record.id)[1]
 
     def revoke(self, who: int | str, *, annotator: str = ME) -> list[Invite]:
-        """End invitations now: the next request of a person who came in with one is refused.
+        """End invitations now: further requests with their tokens are refused.
 
         Parameters
         ----------
         who : int or str
-            The number of an invitation, or the name of a person, whose invitations all end.
+            The number of an invitation, or the name of a person, for all of theirs.
         annotator : str, default="me"
-            Who ends them.
+            Who revokes them.
 
         Returns
         -------
         list of Invite
-            Those that were valid before.
+            The revoked invitations.
         """
         by = check_annotator(annotator)
         meant: list[int] = []
 
         def revoked(transaction: "Transaction") -> list[events.Event]:
-            # Read here: a person about to be revoked may be inviting themselves once more.
-            every = [_as_invite(record, transaction.now()) for record in transaction.invites()]
-            valid = [invite for invite in every if invite.state == "valid"]
+            # Inside the transaction, since the person may be inviting themselves again.
+            valid = [invite for invite in transaction.invites() if invite.state == "valid"]
             meant[:] = [invite.number for invite in valid if who in (invite.number, invite.name)]
             if isinstance(who, bool) or not meant:
                 there = ", ".join(f"{i.number} ({i.name})" for i in valid) or "none"
@@ -237,7 +195,7 @@ class People:
         return [invite for invite in self.invites() if invite.number in meant]
 
     def person_of(self, token: str) -> Person | None:
-        """Who comes in with a token.
+        """The person of a token.
 
         Parameters
         ----------
@@ -247,30 +205,29 @@ class People:
         Returns
         -------
         Person or None
-            None where the token is wrong, revoked, expired, or of another session.
+            None if the token is wrong, revoked, expired, or of another session.
         """
         if not _TOKEN.fullmatch(token):
             return None
         store, session = self._runtime.store, self._runtime.record.id
-        now, records = store.invites(session, _digest(token))
-        if not records or _as_invite(records[0], now).state != "valid":
+        now, invites = store.invites(session, _digest(token))
+        if not invites or invites[0].state != "valid":
             return None
-        invite = records[0]
+        invite = invites[0]
         if (invite.used is None or now - invite.used > _USED) and _noting.acquire(blocking=False):
             try:
                 with suppress(StoreError), store.write(session, durable=False) as transaction:
-                    transaction.note_use(invite.id)
+                    transaction.note_use(invite.number)
             finally:
                 _noting.release()
-        return Person(name=invite.name, role=cast(Role, invite.role), invite=invite.id)
+        return Person(name=invite.name, role=invite.role, invite=invite.number)
 
     @contextmanager
     def acting_as(self, person: Person) -> Iterator[None]:
-        """Within this, in this thread or task, every move needs the person's invitation to hold.
+        """Require the person's invitation for every write within this block, thread or task.
 
-        It is checked where the move is written, so a revocation cannot be outrun. What is done
-        outside of this, as the command line does it, needs none: write access to the database
-        allows everything.
+        It is checked inside the write transaction. Outside of such a block, as on the command line,
+        no invitation is needed: write access to the database allows everything.
 
         Parameters
         ----------
@@ -280,14 +237,14 @@ class People:
         Yields
         ------
         None
-            While it holds. Moves raise InvitationError once the invitation was revoked, has expired
-            or is for another name or role; nothing of them is kept.
+            During the block. A write raises InvitationError, and stores nothing, once the
+            invitation was revoked, has expired, or is for another name or role.
         """
 
         def check(transaction: "Transaction") -> None:
-            for record in transaction.invites(person.invite):
-                same = (record.name, record.role) == (person.name, person.role)
-                if same and _as_invite(record, transaction.now()).state == "valid":
+            for invite in transaction.invites(person.invite):
+                same = (invite.name, invite.role) == (person.name, person.role)
+                if same and invite.state == "valid":
                     return
             raise InvitationError(
                 "Your invitation has ended: it was revoked, or its days are over. This was not "
@@ -299,9 +256,9 @@ class People:
             yield
 
     def agreement(self) -> Agreement:
-        """How far people agree: all, each of them, about each group, and who differs from whom.
+        """Agreement of all annotators, by annotator, by group and by pair.
 
-        Answers that stand are compared, imported ones included; "cannot say" is no opinion.
+        Valid answers are compared, imported ones included; "cannot say" is ignored.
 
         Returns
         -------
@@ -311,26 +268,26 @@ class People:
         return agreement_of(self._runtime, self._results.names())
 
     def disagreements(self, n: int = 10) -> list[Disagreement]:
-        """Questions that people answered differently, those of the largest difference first.
+        """Questions with different answers, the largest difference first.
 
         Parameters
         ----------
         n : int, default=10
-            How many at most.
+            Maximum number.
 
         Returns
         -------
         list of Disagreement
-            Those decided already come last.
+            Decided ones come last.
         """
         check_number(n, "n", "People.disagreements", integer=True, minimum=1)
         return disagreements_of(self._runtime, int(n))
 
     def adjudicate(self, question_id: int, value: Any, *, annotator: str = ME) -> events.Event:
-        """Decide a question that people answered: the decision takes the place of their answers.
+        """Decide a question: the decision replaces the annotators' answers in the result.
 
-        Their answers stay in the log and in `agreement`, and count again when it is taken back.
-        Until then it stands, also where people undo theirs.
+        The answers stay in the log and in `agreement`, and count again after the decision is taken
+        back. Undoing them does not change the decision.
 
         Parameters
         ----------
@@ -372,22 +329,22 @@ class People:
         return self._moves.log(decided)
 
     def add_gold(self, answers: Iterable[Answer]) -> ImportReport:
-        """Mix questions whose answers are known with the others, unmarked.
+        """Mix questions with known answers into those of all annotators, unmarked.
 
-        One in ten questions of everybody is one of them, at a random place, until they have
-        answered all. They cost no budget; the known answers are evidence, and what people answer
-        to them shows how far to rely on each (`gold_report`). With the option "gold_feedback" the
-        receipt of an answer has the known one.
+        One in ten questions is one of them, at a random place, until an annotator has answered all.
+        They cost no budget. The known answers count in the result, and the annotators' answers show
+        how reliable each annotator is (`gold_report`). With the option "gold_feedback" the receipt
+        of an answer has the known one.
 
         Parameters
         ----------
         answers : iterable of askmeans.queries.Answer
-            Of the kind that the session asks, and not "cannot say".
+            Answers to the session's kind of question, not "cannot say".
 
         Returns
         -------
         ImportReport
-            How many were new, existed before, or conflict with those; these stay as they are.
+            The numbers of new, existing and conflicting answers; existing ones do not change.
 
         Examples
         --------
@@ -400,7 +357,7 @@ class People:
         return add_gold(self._runtime, answers)
 
     def gold_report(self) -> dict[str, GoldScore]:
-        """How everybody answered the gold questions that they got.
+        """Scores of the annotators on gold questions.
 
         Returns
         -------
@@ -410,20 +367,20 @@ class People:
         return gold_scores(self._runtime)
 
     def pseudonymize(self, name: str, pseudonym: str | None = None, *, annotator: str = ME) -> str:
-        """Replace a person's name by a pseudonym, in all that is stored of this session.
+        """Replace a person's name by a pseudonym in everything that is stored of this session.
 
-        The log and every export have the pseudonym from then on, answers stay as they are, and the
-        log says that a name was replaced, by whom and when; not which. Backups and exports made
-        before still have the name.
+        The log and later exports have the pseudonym; answers do not change. The log shows that a
+        name was replaced, by whom and when, but not which. Earlier backups and exports still have
+        the name.
 
         Parameters
         ----------
         name : str
             The person's name, as an annotator.
         pseudonym : str or None, default=None
-            What takes its place, an unused name; None for "person 1" and so on.
+            An unused name; None for "person 1" and so on.
         annotator : str, default="me"
-            Who replaces it.
+            Who replaces the name.
 
         Returns
         -------
@@ -451,7 +408,7 @@ class People:
             taken |= {name for each in invites for name in (each.name, each.made_by)}
             new = _pseudonym(name, pseudonym, taken)
             transaction.replace_annotator(name, new)
-            by = new if who == name else who  # the event says that it was done, not the name
+            by = new if who == name else who  # the event must not have the old name
             return [events.Pseudonym(annotator=by, pseudonym=new)]
 
         event = self._moves.append(replaced)
@@ -477,15 +434,5 @@ def _pseudonym(name: str, wanted: str | None, taken: Set[str]) -> str:
 
 
 def _digest(token: str) -> str:
-    """What is kept of a token."""
+    """The digest of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
-
-
-def _as_invite(record: InviteRecord, now: float) -> Invite:
-    """An invitation, for people."""
-    ended: Literal["valid", "expired"] = "valid" if now < record.until else "expired"
-    return Invite(
-        number=record.id, name=record.name, role=cast(Role, record.role), made_by=record.made_by,
-        at=record.at, until=record.until, used=record.used,
-        state=ended if record.revoked is None else "revoked",
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Records that a session returns: questions, receipts, its status and its result so far."""
+"""Records that a session returns: questions, its status and its result so far."""
 
 import math
 from collections.abc import Sequence
@@ -9,20 +9,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.checks import check_number
 from askmeans._util.text import html_table
-from askmeans.results import Result, expected_wrong_text, sizes_of, wrong_of
+from askmeans.results import Clustering, Result, expected_wrong_text, sizes_of, wrong_of
 from askmeans.sessions.events import Event
 from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-__all__ = ["Estimate", "Group", "Holding", "ImportReport", "Question",
-           "SessionResult", "SessionState", "Status", "Undone"]  # fmt: skip
-
-
-NO_ANSWERS = "no answers yet"  # the basis of no estimate
-_NAMED = 5  # questions of one person that are listed by number
+NO_ANSWERS = "no answers yet"  # why there is no estimate
+PATH_SEPARATOR = " / "
+_NAMED = 5  # maximum number of questions listed for an annotator
 _WITHOUT_ANSWERS = {
     "answers": "",
     "data": "No answers yet: the groups are those of an unsupervised fit.",
@@ -32,13 +30,13 @@ _WITHOUT_ANSWERS = {
 
 
 class SessionState(StrEnum):
-    """What a session is doing, for all or for one annotator."""
+    """The state of a session, for all or for one annotator."""
 
     ASKING = "asking"  # there is a question to answer
     WAITING = "waiting for others"  # the open questions are leased to others
     PAUSED = "paused"
     SPENT = "budget spent"
-    DONE = "all done"  # everything was asked
+    DONE = "all done"  # all questions were asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +46,16 @@ class Question:
     Parameters
     ----------
     id : int
-        Its number in the session; the same question has the same number for ever.
+        Its number in the session, which never changes.
     kind : str
         "membership", "group", "pair", "triplet" or "relative".
     items : tuple of int
         Row numbers of the items; `Session.item` shows them.
     cluster : int or None
-        The cluster, for a membership; `Session.groups` has its name.
+        The cluster, for a membership; for a group question the group whose sub-groups are asked
+        for. `Session.groups` has its name.
     repeat : int
-        Which asking of the same question it is, from 0.
+        Number of the repetition, from 0.
     """
 
     id: int
@@ -66,7 +65,7 @@ class Question:
     repeat: int = 0
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Show the question in a notebook."""
         facts: list[tuple[str, object]] = [
             ("kind", self.kind),
             ("rows", ", ".join(map(str, self.items))),
@@ -84,28 +83,42 @@ class Group:
     number : int
         Its number, which never changes.
     name : str
-        What it is called now.
+        Its present name.
     description : str, default=""
-        A line on what belongs there, as an owner wrote or accepted it.
+        What belongs there, in a line.
+    parent : int or None, default=None
+        The number of the group that it is a sub-group of; None for one at the top.
+    children : tuple of int, default=()
+        The numbers of its sub-groups.
+    path : str, default=""
+        Its name after those of all that it is a sub-group of: "returns / broken".
     """
 
     number: int
     name: str
     description: str = ""
+    parent: int | None = None
+    children: tuple[int, ...] = ()
+    path: str = ""
+
+    @property
+    def level(self) -> int:
+        """How deep it is in the tree: 1 for a group at the top."""
+        return 1 + self.path.count(PATH_SEPARATOR) if self.parent is not None else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What became of imported answers.
+    """The outcome of an import.
 
     Parameters
     ----------
     new : int
-        How many were imported.
+        Number of imported answers.
     existing : int
-        How many the session had already.
+        Number of answers that the session had already.
     conflicting : int
-        How many had another answer in the session, which stands.
+        Number of answers that differ from one given in the session, which stays.
     """
 
     new: int
@@ -115,16 +128,16 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holding:
-    """An open question that is leased to an annotator, so that others do not get it.
+    """An open question that is leased to an annotator.
 
     Parameters
     ----------
     question : int
         The question's number.
     annotator : str
-        Who has it.
+        The annotator.
     seconds : float
-        How long at most, unless they ask for it again or their page stays open.
+        Time left, unless the lease is renewed.
     """
 
     question: int
@@ -134,25 +147,24 @@ class Holding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undone:
-    """What an undo took back.
+    """The result of an undo.
 
     Parameters
     ----------
     receipt : Event
         The undo itself.
     question : Question or None
-        The question; None where it was about a group.
+        The question; None for a change of groups.
     kind : str
-        What was taken back: "answer", "unsure" or "skip"; "group" for one added, "merge" for two
-        that were merged, "remove" for one removed.
+        The event taken back: "answer", "unsure", "skip", "group" (added), "merge" or "remove".
     value : float, tuple of float or None
         The answer taken back; None for an unsure or a skip.
     reopened : bool
-        Whether the question is open again; if not, an answer that had come later moved up.
+        Whether the question is open again; if not, a later answer counts now.
     value_now : float, tuple of float or None
-        The answer that counts now; None where there is none, or "cannot say".
+        The answer that counts now; None for none or "cannot say".
     group : str or None
-        The name of the group that was added for the answer and went with it.
+        The group that was added for the answer, and is removed with it.
     """
 
     receipt: Event
@@ -166,18 +178,18 @@ class Undone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """Questions and minutes left, as a range with its basis.
+    """Estimated questions and minutes left, with their basis.
 
     Parameters
     ----------
     low : int
-        Questions left at least, about; each as often as it is still to be answered.
+        Lower limit of the answers left.
     high : int
-        Questions left at most, about.
+        Upper limit of the answers left.
     seconds_per_question : float
-        How long an answer takes.
+        Time per answer.
     basis : str
-        Where the numbers come from.
+        The source of the numbers.
     """
 
     low: int
@@ -187,7 +199,7 @@ class Estimate:
 
     @property
     def minutes(self) -> tuple[float, float]:
-        """Minutes left, at least and at most."""
+        """Minutes left, lower and upper limit."""
         return (
             self.low * self.seconds_per_question / 60.0,
             self.high * self.seconds_per_question / 60.0,
@@ -196,58 +208,58 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Where a session stands.
+    """The status of a session.
 
     Parameters
     ----------
     name : str
-        The session.
+        The session's name.
     state : SessionState
-        What it is doing; for the annotator asked about, or for anybody.
+        The state, for the requested annotator or for all.
     answered : int
-        Different questions that have an answer which was given here; "cannot say" counts.
+        Number of different questions answered in the session, "cannot say" included.
     held : int
-        Different questions with imported answers only.
+        Number of different questions with imported answers only.
     budget : int or None
-        Most questions that may be answered.
+        Maximum number of questions; None without a limit.
     open : int
-        Questions that were handed out and want an answer.
+        Number of issued questions that want an answer.
     leased : int
-        Open questions that are leased now.
+        Number of open questions that are leased now.
     round : int
-        How often the ranking of questions was made, from 1.
+        Number of the ranking of questions, from 1.
     settled : bool
-        Whether the strategy would stop: the result is good enough, or as many items were asked
-        about as it wanted. It is advice: questions come until the budget or the items end.
+        Whether the strategy would stop: the result is good enough, or the planned number of items
+        is answered. This is advice: questions continue until the budget or the items end.
     left : Estimate
-        What is left, about.
+        Estimated questions left.
     annotators : dict of str to dict of str to int
         Counts by annotator: "answer", "unsure", "skip", "held", "late".
     estimated_error : float or None
-        Mean error of a membership to expect; None before there are answers to base it on.
+        Expected mean error of a membership; None without answers.
     error_basis : str
-        Where that comes from.
+        The source of that estimate.
     n_items : int
-        How many items there are.
+        Number of items.
     contradictions : tuple of Conflict or None
-        Answers that cannot all be true, the worst first; None where they were not looked for.
+        Contradictory answers, the worst first; None if they were not computed.
     notes : tuple of str
         Warnings of the policy.
     holding : tuple of Holding
-        Who holds which of them, and how long.
+        The leases of open questions.
     suggested_clusters : int or None
-        How many groups the answers speak of.
+        Number of groups that the answers suggest.
     suggestion : str or None
-        Why there may be more groups than there are, in a sentence; None where there are enough.
+        Why there may be more groups, in a sentence; None if there are enough.
     checked : int
-        How many gold questions people answered, each person for themselves; not in `answered`.
+        Number of answered gold questions, by all annotators; not in `answered`.
     expected_wrong : float or None
-        How many of them are probably in the wrong group; None where there is no estimate.
+        Expected number of items in the wrong group; None without an estimate.
     expected_wrong_band : (int, int) or None
-        The 80 % interval of their number.
+        Its 80 % interval.
     good_enough : bool
-        Whether there are fewer wrong items than the session's target, if a result was
-        computed; where soft answers come without a target, whether memberships are precise.
+        Whether the expected share of wrong items is below the session's target, if a result was
+        computed; for soft answers without a target, whether memberships are precise.
     """
 
     name: str
@@ -276,7 +288,7 @@ class Status:
 
     @property
     def wrong_items(self) -> str:
-        """How many items are probably in the wrong group, in a sentence; or why none can say."""
+        """The expected number of wrong items in a sentence, or why there is no estimate."""
         if self.expected_wrong is not None:
             return expected_wrong_text(self.expected_wrong, self.n_items, self.expected_wrong_band)
         if self.error_basis == NO_ANSWERS:
@@ -285,16 +297,16 @@ class Status:
 
     @property
     def people(self) -> dict[str, dict[str, int]]:
-        """Counts by annotator, of people only: neither imported nor known answers."""
+        """Counts by annotator, without imported and gold answers."""
         return {name: n for name, n in self.annotators.items() if name not in (IMPORTED, GOLD)}
 
     def without_gold(self) -> "Status":
-        """The status for those whom gold questions test: these look like any others.
+        """The status for annotators, who must not recognise gold questions.
 
         Returns
         -------
         Status
-            Without counts of known answers; gold questions count as others do.
+            Without counts of gold answers; gold questions count like others.
 
         Examples
         --------
@@ -308,7 +320,7 @@ class Status:
 
     @property
     def holders(self) -> tuple[str, ...]:
-        """Who has which questions and how long, in words: one for each person."""
+        """The leases in words, one text for each annotator."""
         holders = []
         for name in dict.fromkeys(each.annotator for each in self.holding):
             theirs = [each for each in self.holding if each.annotator == name]
@@ -324,26 +336,29 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SessionResult(Result):
-    """The best clustering from the answers so far, and what is missing.
+    """The best clustering from the answers so far, and the questions left.
 
     Parameters
     ----------
     clustering, n_queries, n_queries_raw, n_rounds, history : as in `results.Result`
         Centres and memberships of all rows, their cost, and the answers.
     state : SessionState
-        What the session is doing.
+        The state of the session.
     missing : Estimate
-        What is left to ask, about.
+        Estimated questions left.
     group_names : tuple of str
-        What the groups are called, in the order of the columns.
+        Names of the groups, in the order of the columns.
     ids : sequence of str
-        What the items are called.
+        Ids of the items.
     notes : tuple of str
-        Warnings that the result comes with.
+        Warnings about the result.
     basis : {"answers", "data", "nothing"}
-        What the memberships follow from: answers; the data alone, an unsupervised fit whose groups
-        have no names; or nothing yet. Groups that have only names have no members before an answer
-        places an item: every item belongs to each of the k groups with 1/k.
+        The basis of the memberships: answers; the data alone, by an unsupervised fit whose groups
+        have no names; or nothing. Groups with only a name have no members before an answer places
+        an item: all memberships are 1/k.
+    upper : tuple of (Clustering, tuple of str)
+        With sub-groups, the results at the levels above, from the top, and the names of the groups
+        there.
     """
 
     state: SessionState
@@ -352,6 +367,36 @@ class SessionResult(Result):
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
     basis: Literal["answers", "data", "nothing"] = "answers"
+    upper: tuple[tuple[Clustering, tuple[str, ...]], ...] = ()
+
+    def at_level(self, level: int) -> "SessionResult":
+        """The result for the groups that deep in the tree, and those above without sub-groups.
+
+        Memberships, confidence and the expected number of wrong items are those of this level.
+
+        Parameters
+        ----------
+        level : int
+            1 for the groups at the top; from the depth of the tree on it is this result.
+
+        Returns
+        -------
+        SessionResult
+            The result at this level.
+
+        Examples
+        --------
+        >>> result = open("fruit.db").result()
+        >>> result.at_level(1) is result  # no group has sub-groups
+        True
+        """
+        check_number(level, "level", "SessionResult.at_level", integer=True, minimum=1)
+        if level > len(self.upper):
+            return self
+        clustering, names = self.upper[level - 1]
+        return replace(
+            self, clustering=clustering, group_names=names, upper=self.upper[: level - 1]
+        )
 
     @property
     def memberships(self) -> NDArray[np.float64]:
@@ -370,17 +415,17 @@ class SessionResult(Result):
 
     @property
     def expected_wrong(self) -> float | None:
-        """How many items are probably in the wrong group; None before there are answers."""
+        """The expected number of items in the wrong group; None without answers."""
         return self.clustering.diagnostics.expected_wrong
 
     @property
     def expected_wrong_band(self) -> tuple[int, int] | None:
-        """The 80 % interval of how many items these are."""
+        """Its 80 % interval."""
         return self.clustering.diagnostics.expected_wrong_band
 
     @property
     def without_answers(self) -> str:
-        """What to know of a result without answers, in a sentence; "" where there are some."""
+        """A sentence about a result without answers; "" with answers."""
         return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:
@@ -391,7 +436,7 @@ class SessionResult(Result):
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what was asked, how sure it is, the size of every group."""
+        """Show the questions, the expected error and the sizes of the groups in a notebook."""
         n_items = len(self.memberships)
         wrong = "no answers yet" if self.n_queries == 0 else None
         if self.expected_wrong is not None:

@@ -1,4 +1,4 @@
-"""What a session reports: its result so far, what is left, names and examples of clusters."""
+"""Reports of a session: result, status, questions left, names and exemplars of groups."""
 
 import math
 import statistics
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from askmeans._util.arrays import Floats
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError, AskmeansWarning
+from askmeans.policy.nested import levels_of
 from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
@@ -33,23 +35,18 @@ from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
-__all__ = ["SECONDS_PER_QUESTION", "Results", "expected", "seconds_per_answer"]
-
-Floats = NDArray[np.float64]
-
-SECONDS_PER_QUESTION = 5.0  # as `askmeans plan` has it, until people's own pace is known
-_KNOWN = 5  # answers from which it is known
-_LAST = 20  # of everybody's answers that are looked at: people get quicker
-_BREAK = 120.0  # seconds after which somebody was away, not thinking
-_MARGIN = 1.25  # how much longer than forecast it may take
-_PLACED = 0.5  # of a membership, from which an item tells what a cluster is
+SECONDS_PER_QUESTION = 5.0  # as in `askmeans plan`, until people's own pace is known
+_KNOWN = 5  # answers from which on it is known
+_LAST = 20  # answers of each annotator that count: people get faster
+_BREAK = 120.0  # seconds after which an annotator was away
+_MARGIN = 1.25  # upper limit of the questions, relative to the forecast
+_PLACED = 0.5  # membership from which on an item exemplifies a cluster
 
 
 class _Exemplars:
-    """Items that answers place in each cluster, the strongest first; kept up answer by answer.
+    """Items that answers place in each cluster, the strongest first; updated by each answer.
 
-    A question on the page needs them each time: walking through all answers for it would make every
-    answer cost more than the one before.
+    Every question on the page shows them, so their cost must not grow with the number of answers.
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -76,7 +73,7 @@ class _Exemplars:
 
     @property
     def hidden(self) -> set[int]:
-        """Items of gold questions: shown as examples, they would tell what people are tested by."""
+        """Items of gold questions: as examples they would reveal the tests."""
         gold = self._runtime.state.gold
         if self._gold[0] != len(gold):
             items = {row for number in gold for row in self._runtime.question(number).items}
@@ -84,7 +81,7 @@ class _Exemplars:
         return self._gold[1]
 
     def is_elsewhere(self, row: int, cluster: int) -> bool:
-        """Whether answers place an item in another cluster, or in none, or nobody could say."""
+        """Whether answers place an item in another cluster or in none, or are all "cannot say"."""
         groups, state = self._runtime.groups, self._runtime.state
         for number in self._runtime.about((row,)):
             group = self._runtime.question(number).cluster
@@ -93,8 +90,7 @@ class _Exemplars:
                 return True
             value = state.value(number)  # NaN where it has no answer
             if isinstance(value, tuple):
-                share = groups.row_now(value)[groups.living.index(cluster)]
-                away = share < _PLACED
+                away = groups.share(value, cluster) < _PLACED
             else:
                 away = value < _PLACED if group == cluster else value >= _PLACED
             if away:
@@ -102,9 +98,9 @@ class _Exemplars:
         return False
 
     def _catch_up(self) -> None:
-        """Look at the questions that something happened to since."""
+        """Update by the questions of new events."""
         state = self._runtime.state
-        if self._state is not state:  # the log was read anew
+        if self._state is not state:  # the log was read again
             self._state, self._seen = state, 0
             self._entries, self._sorted = {}, {}
         touched = dict.fromkeys(state.touched[self._seen :])
@@ -113,7 +109,7 @@ class _Exemplars:
             self._place(number, state)
 
     def _place(self, number: int, state: State) -> None:
-        """Put a question's item where its answer places it now."""
+        """Place a question's item by its present answer."""
         old = self._entries.pop(number, None)
         if old is not None:
             cluster, entry = old
@@ -139,22 +135,34 @@ class Results:
         self._forecast = expected(config.make_strategy(), len(runtime.rows.base), config)
 
     def result(self, state: SessionState) -> SessionResult:
-        """The result of all that stands; computed anew only where answers or rows changed."""
+        """The result of all valid answers; recomputed after changes."""
         runtime = self._runtime
         computed = runtime.compute()
-        clustering, notes = computed.result.clustering, list(computed.notes)
+        clustering, notes = computed.result.clustering, [*runtime.notes, *computed.notes]
         basis: Literal["answers", "data", "nothing"] = "answers"
         if not computed.has_evidence:
             basis = "nothing" if self._has_only_names else "data"
-        if basis == "nothing":  # the clusters of an unsupervised fit are not these groups
-            clustering, notes = _even(clustering), []
+        if basis == "nothing":  # clusters of an unsupervised fit are not the named groups
+            clustering, notes = _even(clustering), runtime.notes
         if state is SessionState.SPENT:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
-            if clustering.memberships.shape[1] != len(runtime.groups.living):
+            groups = runtime.groups
+            top, children = (
+                groups.children(None),
+                {j: tuple(groups.children(j)) for j in groups.inner},
+            )
+            if clustering.memberships.shape[1] != len(top) or computed.children != children:
                 return self.result(state)  # groups were added or merged meanwhile
-            names = tuple(self._names(clustering.memberships))
+            called = dict(zip(groups.living, self._names(clustering.memberships), strict=True))
+            lines = [note.with_names([called[j] for j in top]) for note in notes]
+            lines += [note.with_names([called[j] for j in children[group]])
+                      for group, note in computed.notes_within]  # fmt: skip
+            *upper, (clustering, names) = [
+                (level.clustering, tuple(called[j] for j in level.groups))
+                for level in levels_of(top, clustering, children, computed.within)
+            ]
             return SessionResult(
                 clustering=clustering,
                 n_queries=computed.result.n_queries,
@@ -165,20 +173,21 @@ class Results:
                 missing=self.left(state),
                 group_names=names,
                 ids=runtime.rows.ids()[: len(clustering.memberships)],
-                notes=_notes([*runtime.notes, *notes], names),
+                notes=tuple(dict.fromkeys(lines)),
                 basis=basis,
+                upper=tuple(upper),
             )
 
     @property
     def _has_only_names(self) -> bool:
-        """Whether the groups are those that people named, and no clusters of a fit."""
+        """Whether the groups were named by people, and are no clusters of a fit."""
         config, groups = self._runtime.config, self._runtime.groups
         if config.ask in SIMILARITIES:
             return False
         return config.cluster_names is not None or groups.living[-1] >= config.n_clusters
 
     def status(self, state: SessionState, leases: list[Lease], now: float) -> Status:
-        """Where the session stands, without computing a result."""
+        """The status, without computing a result."""
         runtime = self._runtime
         settled, (wanted, why) = runtime.settled, runtime.suggestion
         with runtime.lock:
@@ -207,13 +216,13 @@ class Results:
                 error_basis="it comes with a result",
                 n_items=len(runtime.rows),
                 contradictions=None,
-                notes=_notes(runtime.notes, self.names()),
+                notes=_notes(runtime.notes, self._top_names()),
                 suggested_clusters=wanted,
                 suggestion=why,
             )
 
     def with_error(self, report: Status, result: SessionResult) -> Status:
-        """The status with what the result says of its own error."""
+        """The status with the estimated error of a result."""
         diagnostics = result.clustering.diagnostics
         similarity = diagnostics.similarity or {}
         error, basis = None, NO_ANSWERS
@@ -263,20 +272,25 @@ class Results:
             basis += f", {each} answers each"
         return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
 
+    def _top_names(self) -> list[str]:
+        """What the groups at the top are called: the columns of the policy."""
+        called, groups = self._all_names(self._memberships), self._runtime.groups
+        return [called[number] for number in groups.children(None)]
+
     def names(self) -> list[str]:
-        """What the clusters are called now; similarities leave them unnamed until a result."""
+        """The present names of the clusters; with similarities known after a result."""
         return self._names(self._memberships)
 
     @property
     def _memberships(self) -> Floats | None:
-        """Those of the last result, if there was one."""
+        """The memberships of the last result, if any."""
         last = self._runtime.last_result
         return None if last is None else last.result.clustering.memberships
 
     def anchor(self, cluster: int) -> int | None:
-        """The row that a cluster's name goes with; None where clusters keep their numbers.
+        """The row that a cluster's name belongs to; None if clusters keep their numbers.
 
-        Clusters that similarities show are numbered anew by every result.
+        With similarities every result numbers the clusters again.
         """
         memberships = self._memberships
         if self._runtime.config.ask not in SIMILARITIES or memberships is None:
@@ -286,7 +300,7 @@ class Results:
         return there.get(cluster, int(memberships[:, cluster].argmax()))
 
     def taken_names(self, cluster: int) -> set[str]:
-        """Names that a cluster may not have: the others', now or in a later result."""
+        """Names that a cluster may not have: those of others, now or in a later result."""
         living = zip(self._runtime.groups.living, self.names(), strict=True)
         names = {name for j, name in living if j != cluster}
         row = self.anchor(cluster)  # its name is the one that is replaced
@@ -294,14 +308,14 @@ class Results:
         return names | {RESERVED} | {anchors[r][1] for r in anchors if r != row}
 
     def pinned(self, cluster: int) -> list[int]:
-        """Rows that were pinned as examples of a cluster, or of one that is part of it."""
+        """Rows that were pinned as examples of a cluster, or of one merged into it."""
         pins, numbers = self._runtime.state.pins, self._runtime.groups.members(cluster)
         return [row for number in numbers for row in pins.get(number, ())]
 
     def exemplars(
         self, cluster: int, n: int, without: Collection[int], *, placed_only: bool = False
     ) -> list[int]:
-        """Items that tell what a cluster is: those that answers place in it most come first."""
+        """Items that exemplify a cluster: pinned ones, then by answers, then by the model."""
         groups, pinned = self._runtime.groups, self.pinned(cluster)
         rows = self._exemplars.rows(cluster, n + len(without))
         hidden = self._exemplars.hidden
@@ -311,22 +325,25 @@ class Results:
         typical, last = self._runtime.config.typical, self._runtime.last_result
         if typical is not None and cluster < len(typical):
             more = typical[cluster]
-        elif typical is not None and self._runtime.again:  # what is in none of the groups yet
+        elif typical is not None and self._runtime.again:  # items in none of the groups yet
             more = [question.items[0] for question in self._runtime.again]
         elif last is not None and (rows or self._runtime.config.ask in SIMILARITIES):
-            # A group that has only a name has no column of its own before somebody placed an item.
-            clustering = last.result.clustering
-            if clustering.memberships.shape[1] == len(groups.living):  # of the groups of now
+            # A group with only a name has no column before an answer places an item in it.
+            parent = groups.parent(cluster)
+            siblings, clustering = groups.children(parent), last.result.clustering
+            if parent is not None:
+                clustering = last.within.get(parent, clustering)
+            if clustering.memberships.shape[1] == len(siblings):  # of the present groups
                 more = exemplars_of(
                     clustering, self._runtime.rows.matrix,
-                    groups.living.index(cluster), n + len(without) + len(hidden),
+                    siblings.index(cluster), n + len(without) + len(hidden),
                 )  # fmt: skip
         rows += [row for row in more if row not in hidden
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
         return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
 
     def first_name(self, number: int) -> str:
-        """What a group was called in the beginning, or when it was named last before it ended."""
+        """The first name of a group; of a merged or removed one the last."""
         config, names = self._runtime.config, self._runtime.state.names
         if number in names and self._runtime.groups.resolve(number) != number:
             return names[number]
@@ -334,9 +351,9 @@ class Results:
         return unique_names(known, self._runtime.groups.n)[number]
 
     def all_names(self) -> list[str]:
-        """What the groups are called by their numbers; a merged one as what it is part of.
+        """The names of the groups by number; a merged one has the name of its group.
 
-        One that is gone has the name that it had, unless another has it now.
+        A removed one keeps its name, unless another group has it now.
         """
         groups, names = self._runtime.groups, self._all_names(self._memberships)
         for number in range(groups.n):
@@ -348,12 +365,12 @@ class Results:
         return names
 
     def _names(self, memberships: Floats | None) -> list[str]:
-        """What the living groups are called."""
+        """The names of the present groups."""
         names = self._all_names(memberships)
         return [names[number] for number in self._runtime.groups.living]
 
     def _all_names(self, memberships: Floats | None) -> list[str]:
-        """Known names, all different; short ones for clusters that have none."""
+        """Known names, all different; default ones for clusters without a name."""
         config, anchors = self._runtime.config, self._runtime.state.anchors
         named = dict(enumerate(config.cluster_names or ())) | self._runtime.state.names
         if memberships is None:
@@ -367,7 +384,7 @@ class Results:
 
 
 def _even(clustering: Clustering) -> Clustering:
-    """A clustering in which every item belongs to each cluster alike."""
+    """A clustering with equal memberships."""
     n, k = clustering.memberships.shape
     return replace(
         clustering,
@@ -380,23 +397,23 @@ def _even(clustering: Clustering) -> Clustering:
 
 
 def _even_rows(k: int, X: NDArray[np.floating]) -> Floats:
-    """A row of 1/k for each item; travels to other processes."""
+    """A row of 1/k for each item; a function that can be pickled."""
     return np.full((len(X), k), 1.0 / k)
 
 
 def _notes(notes: Sequence[AskmeansWarning], names: Sequence[str]) -> tuple[str, ...]:
-    """Each note once, with the clusters called by their names."""
+    """Each note once, with the names of the clusters."""
     return tuple(dict.fromkeys(note.with_names(names) for note in notes))
 
 
 def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:
-    """The cluster of each row, a different one each: where they belong most, taken together."""
+    """Assign each row another cluster, with the largest sum of memberships."""
     places, clusters = linear_sum_assignment(memberships[rows], maximize=True)
     return {int(j): rows[i] for i, j in zip(places, clusters, strict=True)}
 
 
 def seconds_per_answer(state: State) -> tuple[float, str]:
-    """Seconds that an answer takes, and where that is known from."""
+    """Seconds per answer, and the basis of that number."""
     gaps = []
     for stack in state.recent(_LAST + 1):
         gaps += [
@@ -412,7 +429,7 @@ def seconds_per_answer(state: State) -> tuple[float, str]:
 
 
 def expected(strategy: Any, n: int, config: Any) -> Forecast | None:
-    """What to expect of a strategy; None where there is no forecast for it."""
+    """The forecast of a strategy; None without one."""
     ask: Literal["membership", "group", "similarity", "relative"] = "membership"
     if config.ask in ("group", "relative"):
         ask = config.ask

@@ -1,10 +1,9 @@
-"""The rows of a session: numbers, what people see, ids; those it began with and those added since.
+"""The rows of a session: features, display and ids, of the first rows and of added ones.
 
-Numbers are raw little-endian bytes at rest, or a large file's path. A fingerprint (type, shape and
-bytes) identifies the data of a session. A file is read once, into memory or, where it is
-large, into a copy on disk without a name, which is mapped: data may be larger than memory, and
-changing or shortening the file later changes nothing here. (Shortening a file that is mapped
-kills the process.)
+Features are stored as raw little-endian bytes, or as a large file's path. A fingerprint (type,
+shape and bytes) identifies the data of a session. A file is read once: into memory or, if it is
+large, into an unnamed copy on disk, which is mapped. So data may be larger than memory, and later
+changes of the file have no effect. (Truncating a mapped file would kill the process.)
 """
 
 import bisect
@@ -30,11 +29,9 @@ from askmeans.sessions.store.records import DataPart, SessionRecord, as_written,
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store
 
-__all__ = ["Rows", "chunks_at_rest", "fingerprint", "make_part", "prepare_matrix"]
-
 Matrix = NDArray[np.floating]
 
-LARGE = 256 * 2**20  # bytes above which a file is referred to, not copied
+LARGE = 256 * 2**20  # bytes above which a file is referred to instead of copied
 CHUNK = 8 * 2**20
 
 
@@ -49,7 +46,7 @@ def make_part(
     image: str | None = None,
     folder: str | None = None,
 ) -> tuple[Matrix, DataPart]:
-    """Numbers and display of new rows, checked, as they are stored."""
+    """Check new rows; return their features and their record."""
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
     if ids is None and items is None and hasattr(X, "columns"):
@@ -85,34 +82,34 @@ class Rows:
 
     @property
     def base(self) -> Matrix:
-        """What the session began with."""
+        """The features of the first rows."""
         return self._matrices[0]
 
     @property
     def matrix(self) -> Matrix:
-        """All rows; added ones make a copy in memory."""
+        """The features of all rows; with added ones a copy in memory."""
         if self._matrix is None or len(self._matrix) < len(self):
             self._matrix = self.base if len(self._matrices) == 1 else np.concatenate(self._matrices)
         return self._matrix
 
     @property
     def n_parts(self) -> int:
-        """How many parts are loaded."""
+        """The number of loaded parts."""
         return len(self._matrices)
 
     @property
     def folder(self) -> str | None:
-        """Where image paths start from."""
+        """The folder of the images."""
         return self._displays[0].folder
 
     @property
     def columns(self) -> list[str]:
-        """What people see of an item."""
+        """The displayed columns."""
         return self._displays[0].columns
 
     @property
     def blank(self) -> list[int]:
-        """Rows whose text is empty or a single character, where items are clustered by it."""
+        """Rows with an empty text or a single character, if items are clustered by it."""
         recipe = self._record.config.get("recipe")
         if recipe is not None and self._displays[0].text not in {
             encoder["column"] for encoder in recipe["encoders"]
@@ -129,7 +126,7 @@ class Rows:
         return self._ends[-1]
 
     def load(self) -> None:
-        """Take in parts that are not loaded yet."""
+        """Load new parts."""
         for part in self._store.parts(self._record.id)[len(self._matrices) :]:
             with as_written(self._store.url):
                 matrix = _load_matrix(self._store, self._record.id, part)
@@ -140,7 +137,7 @@ class Rows:
             self._ends.append((self._ends[-1] if self._ends else 0) + part.shape[0])
 
     def ids(self) -> list[str]:
-        """What the items are called, in the order of the rows."""
+        """The ids of all items, in the order of the rows."""
         names: list[str] = []
         for display in self._displays:
             shift = len(names)
@@ -148,17 +145,17 @@ class Rows:
         return names
 
     def item(self, row: int) -> Item:
-        """One item as a person should see it."""
+        """One item, for display."""
         part, place = self._place(row)
         return self._displays[part].item(place, self._matrices[part][place], row)
 
     def image_file(self, row: int) -> Path | None:
-        """The file of an item's image; None where none that a page can show is in the folder."""
+        """The file of an item's image; None without one in the folder that a page can show."""
         part, place = self._place(row)
         return self._displays[part].image_file(place)
 
     def find(self, words: str) -> list[int]:
-        """Rows of the items whose id or text has these words in it, whatever the case."""
+        """Rows whose id or text contains these words, ignoring case."""
         starts = [0, *self._ends]
         return [
             start + place
@@ -167,7 +164,7 @@ class Rows:
         ]
 
     def _place(self, row: int) -> tuple[int, int]:
-        """Where an item is: its part, and its place there."""
+        """The part of an item, and its place there."""
         if row >= len(self):
             self.load()  # another process may have added it
         if not 0 <= row < len(self):
@@ -179,7 +176,7 @@ class Rows:
         return part, row - (self._ends[part - 1] if part else 0)
 
     def prepare(self, X: Any, *, items: Any, ids: Any) -> tuple[Matrix, DataPart]:
-        """More rows, checked, as they are stored."""
+        """Check further rows; return their features and their record."""
         self.load()
         first = self._displays[0]
         matrix, part = make_part(
@@ -208,10 +205,9 @@ class Rows:
 
 
 def prepare_matrix(X: Any) -> tuple[Matrix, str | None]:
-    """The items as a float matrix, and the path to refer to when they are a large file's.
+    """Convert items to a float matrix; return it with the path of a large file.
 
-    A path to a .npy file, or a memory map of one, may be large; everything else is copied into the
-    database.
+    A .npy file or a memory map of one may be large; other data is copied into the database.
     """
     path = _path_of(X)
     if path is not None:
@@ -242,7 +238,7 @@ def fingerprint(matrix: Matrix) -> str:
 
 
 def chunks_at_rest(matrix: Matrix, part: DataPart) -> Iterator[bytes]:
-    """What of a part goes into the database: nothing where a file's path does."""
+    """The bytes of a part for the database; none if it refers to a file."""
     return _chunks_of(matrix) if part.path is None else iter(())
 
 
@@ -254,7 +250,7 @@ def _chunks_of(matrix: Matrix) -> Iterator[bytes]:
 
 
 def _check_display(display: Display, n: int) -> None:
-    """Refuse what people cannot be shown of so many rows."""
+    """Raise a ValueError unless this is a valid display of n rows."""
     columns, rows, ids = display.columns, display.rows, display.ids
     check(display.n == n and isinstance(columns, list), "what is shown")
     check(all(isinstance(name, str) for name in columns), "the columns that are shown")
@@ -269,7 +265,7 @@ def _check_display(display: Display, n: int) -> None:
 
 
 def _load_matrix(store: "Store", session: int, part: DataPart) -> Matrix:
-    """The numbers of a part; refused when they are not those that were stored."""
+    """Load the features of a part; refuse others than those that were stored."""
     matrix: Matrix
     if part.path is not None:
         path = Path(part.path)
@@ -299,28 +295,28 @@ def _load_matrix(store: "Store", session: int, part: DataPart) -> Matrix:
 
 
 def _dtype(matrix: Matrix) -> str:
-    """The type at rest."""
+    """The stored type."""
     return "<f4" if matrix.dtype == np.float32 else "<f8"
 
 
 def _path_of(X: Any) -> Path | None:
-    """The .npy file that X is, or is a map of."""
+    """The path of the .npy file that X names or maps."""
     if isinstance(X, str | Path):
         return Path(X).expanduser().absolute()
-    whole = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)  # and no part of one
-    if not whole or X.mode not in ("r", "r+") or X.filename is None or X.offset == 0:
+    is_map = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)  # no part of one
+    if not is_map or X.mode not in ("r", "r+") or X.filename is None or X.offset == 0:
         return None
     path = Path(str(X.filename)).absolute()
     try:
         with broken_as_value_errors():
             there = np.load(path, mmap_mode="r", allow_pickle=False)  # its header only
     except (OSError, ValueError):
-        return None  # it is no .npy file
+        return None  # another format
     return path if (there.shape, there.dtype) == (X.shape, X.dtype) else None
 
 
 def _read(path: Path) -> Matrix:
-    """The numbers of a .npy file as they are now."""
+    """Read a .npy file."""
     try:
         with broken_as_value_errors(), path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > LARGE:
@@ -336,7 +332,7 @@ def _read(path: Path) -> Matrix:
 
 
 def _mapped_copy(file: BinaryIO, path: Path) -> Matrix:
-    """The numbers of an open .npy file, in a copy on disk without a name."""
+    """Map an unnamed copy on disk of an open .npy file."""
     if np.lib.format.read_magic(file) == (1, 0):
         shape, fortran, dtype = np.lib.format.read_array_header_1_0(file)
     else:
@@ -356,8 +352,8 @@ def _mapped_copy(file: BinaryIO, path: Path) -> Matrix:
 
 
 def _nameless(folder: Path) -> Any:
-    """A file that goes with the process: in this folder, or where files for a while go."""
+    """An unnamed temporary file, in this folder if it is writable."""
     try:
         return tempfile.TemporaryFile(dir=folder)
-    except OSError:  # it may not be written to
+    except OSError:  # it is not writable
         return tempfile.TemporaryFile()

@@ -1,15 +1,15 @@
-"""The policy of a session over its log: what stands, what to ask next, and the result so far.
+"""The policy of a session over its log: valid answers, next questions, and the result so far.
 
 Rules of this file:
-- The policy computes outside of every write transaction and without `lock`; `take` only folds
-  events in, so it may be called within both.
-- `lock` guards the folded log and the questions' numbers; it is held for moments. The policy is
-  taught by one thread at a time; that lock is taken before `lock`, never within it.
+- The policy computes outside of write transactions and without `lock`. `take` only folds events,
+  so it may be called inside both.
+- `lock` guards the folded log and the numbers of questions, for short times. One thread at a time
+  teaches the policy; its lock is taken before `lock`, never inside it.
 - One table of answers and one policy serve the next question, the result and the estimate.
-- Who acts under an invitation (`checking`) is looked at again inside every write transaction:
-  what began before the invitation ended and gets there later is refused.
-- What an answer costs does not grow with those before it: tables and counts are carried on, and
-  made anew only where something was taken back or decided.
+- An invitation (`checking`) is checked again inside every write transaction, so that a request that
+  began before the invitation ended, and writes after it, is refused.
+- The cost of an answer does not grow with their number: tables and counts are updated, and
+  recomputed only after an undo or a decision.
 """
 
 import math
@@ -27,15 +27,18 @@ import numpy as np
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
+from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
-from askmeans.policy.stratified import Settings, StratifiedPolicy
+from askmeans.policy.nested import NestedPolicy, Node
+from askmeans.policy.ranking import Settings
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
-from askmeans.results import ErrorEstimate, Result
+from askmeans.results import Clustering, ErrorEstimate, Result
 from askmeans.sessions.config import Config
-from askmeans.sessions.events import AddGroup, Event, Merge, Pseudonym, RemoveGroup, Value
+from askmeans.sessions.events import AddGroup, Event, Pseudonym, Refine, Value
 from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.reports import Question as AskedQuestion
@@ -47,53 +50,55 @@ from askmeans.sessions.warning_notes import collect_warnings
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
 
-__all__ = ["AUDIT_SHARE", "GOLD_COPY", "GOOD_ENOUGH", "ComputedResult", "Runtime"]
-
 T = TypeVar("T")
-Check = Callable[["Transaction"], None]  # raises where whoever acts may not write any more
+Check = Callable[["Transaction"], None]  # raises an error if the person may not write any more
 
-# The repeat of a gold question that is to be copied; copies, which make everybody's gold questions
-# as new as their others, have that and their number.
+# The repeat of a gold question that is to be copied. Copies, which make gold questions look as new
+# as others, have this plus their number.
 GOLD_COPY = 1 << 30
-# Where so many people wanted questions in the last seconds, they come before all else: models that
-# take long to learn rest so many times as long.
+# Number of people who asked for questions in the last seconds that makes a crowd: then questions
+# have priority, and after a fit no model is fitted for so many times its duration.
 _CROWD, _LATELY, _REST = 5, 10.0, 3.0
 
-_CLOCK_SLIP = 5.0  # seconds that a clock may be set back without ending a lease
+_CLOCK_SLIP = 5.0  # seconds by which a clock may be set back without ending a lease
 
-AUDIT_SHARE = "audit_share"  # the option: part of people's questions that are random
-GOOD_ENOUGH = "good_enough"  # the option: share of wrong items to stop at; 0.0 for none
+AUDIT_SHARE = "audit_share"  # option: share of people's questions that are random
+GOOD_ENOUGH = "good_enough"  # option: share of wrong items at which to stop; 0.0 for none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputedResult:
-    """A result, what it was computed from, and the warnings it came with."""
+    """A result with its inputs and its warnings."""
 
     result: Result
     answers: Answers
     policy: StratifiedPolicy
     settings: Settings
     notes: tuple[AskmeansWarning, ...]
-    has_evidence: bool  # whether an answer places an item
+    has_evidence: bool  # whether an answer or advice places an item
+    children: Mapping[int, tuple[int, ...]]  # of groups that have sub-groups
+    within: Mapping[int, Clustering]  # the results within these
+    notes_within: tuple[tuple[int, AskmeansWarning], ...]  # by group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Evidence:
-    """The answers that stand."""
+    """The valid answers as a table."""
 
-    n_changes: int  # of the log
-    n_rewrites: int  # those of them after which this is to be made anew
-    n_given: int  # answers of the log
-    answers: Answers
-    again: tuple[Question, ...]  # about items that may belong to a group that is new
+    n_changes: int  # events of the log that changed answers
+    n_rewrites: int  # those of them that require a new table
+    n_given: int  # answers in the log
+    answers: Answers  # about the groups at the top
+    again: tuple[Question, ...]  # questions about items that may belong to a new group
+    nodes: tuple[Node, ...] = ()  # the groups that have sub-groups, with the answers about these
 
 
 @dataclass(slots=True)
 class _Moment:
-    """Within one, the log is read once."""
+    """A block of `reading_once`."""
 
     is_read: bool = False
-    is_taught: bool = False  # the policy knows what was read
+    is_taught: bool = False  # whether the policy has learnt what was read
     leases: tuple[float, list[Lease]] | None = None
 
 
@@ -116,29 +121,33 @@ class Runtime:
         self._teaching = threading.Lock()
         self._finding = threading.Lock()
         self._policy: StratifiedPolicy | None = None
+        self._nested: NestedPolicy | None = None  # where groups have sub-groups
+        self._nesting = threading.Lock()
         self._made_with: tuple[Config, int] | None = None
         self._taught: Answers | None = None
-        self._notes: list[tuple[int, AskmeansWarning]] = []  # with the round that they are of
+        self._notes: list[tuple[int, AskmeansWarning]] = []  # with their round
         self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
         self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
-        self._unsettled: set[int] = set()  # questions, as far as events were looked at
+        self._unsettled: set[int] = set()  # questions, up to the events in `_looked`
         self._looked: tuple[State, int] = (self.state, 0)
-        self._learner: ThreadPoolExecutor | None = None  # where models are learnt, if aside
-        self._lesson: Future[None] | None = None  # what it does
-        self._taken = 0.0  # seconds that it took to learn last
+        self._learner: ThreadPoolExecutor | None = (
+            None  # the thread that fits models, with `learn_aside`
+        )
+        self._lesson: Future[None] | None = None  # its present task
+        self._taken = 0.0  # seconds of the last fit
         self._learnt_at = -math.inf
-        self._last_requests: dict[str, float] = {}  # when everybody wanted questions last
+        self._last_requests: dict[str, float] = {}  # annotator -> time of the last request
         self.know(store.questions(record.id))
         self.refresh()
 
     def _new_state(self) -> State:
-        """What no events come to."""
+        """The state before the first event."""
         config = self.config
         return State(config.annotations, config.budget, config.most_annotations)
 
     @contextmanager
     def reading_once(self) -> Iterator[None]:
-        """Within this, in this thread or task, read the log once: all is as of one moment."""
+        """Read the log once within this block, in this thread or task."""
         before = self._moment.set(self._moment.get() or _Moment())
         try:
             yield
@@ -147,7 +156,7 @@ class Runtime:
 
     @contextmanager
     def checking(self, check: Check) -> Iterator[None]:
-        """Within this, in this thread or task, every write transaction begins with a check."""
+        """Begin every write transaction with a check within this block, in this thread or task."""
         before = self._permission.set(check)
         try:
             yield
@@ -155,7 +164,7 @@ class Runtime:
             self._permission.reset(before)
 
     def refresh(self) -> None:
-        """Take in what happened since; within `reading_once` once."""
+        """Fold new events; within `reading_once` only once."""
         moment = self._moment.get()
         if moment is None or not moment.is_read:
             with self.lock:
@@ -163,20 +172,16 @@ class Runtime:
 
     @contextmanager
     def up_to_date(self) -> Iterator[State]:
-        """The state as of now, which nobody changes meanwhile."""
+        """The present state, locked."""
         with self.lock:
             self.refresh()
             yield self.state
 
     def write(self, work: Callable[["Transaction"], T], *, durable: bool = True) -> T:
-        """Do work in a write transaction: what happened before is folded in, then what it appends.
+        """Do work in a write transaction; fold earlier events before it and its own after it.
 
-        It is done again where the connection was lost, and finds by its keys what was done before.
-
-        Raises
-        ------
-        InvitationError
-            If whoever acts (`checking`) was let in by an invitation that ended; nothing is written.
+        After a lost connection it is retried; keys show what was already written. With `checking`,
+        an InvitationError is raised and nothing is written once the invitation has ended.
         """
         check = self._permission.get()
 
@@ -197,7 +202,7 @@ class Runtime:
         return retried(once, self.store.retry_timeout)
 
     def _since(self, transaction: "Transaction") -> list[Event]:
-        """What happened since; refused where what happened last is no longer there."""
+        """New events; a StoreMovedError if the last known event is missing."""
         last = self.state.last_event
         if last is None:
             return transaction.events(0)
@@ -216,29 +221,29 @@ class Runtime:
         return events[1:]
 
     def leases(self) -> tuple[float, list[Lease]]:
-        """The database's time, and every lease; within `reading_once` those last read."""
+        """The database's time and all leases; within `reading_once` those read before."""
         moment = self._moment.get()
         if moment is not None and moment.leases is not None:
             return moment.leases
         return self.keep_leases(*self.store.leases(self.record.id))
 
     def in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
-        """Those of the leases that have not ended, and are no longer than the session's.
+        """The leases that have not ended.
 
-        One that reaches farther was given before the clock was set back; it would last too long.
+        One that ends later than the session allows dates from before the clock was set back.
         """
         latest = now + self.config.lease_seconds + _CLOCK_SLIP
         return [lease for lease in leases if now < lease.until <= latest]
 
     def keep_leases(self, now: float, leases: list[Lease]) -> tuple[float, list[Lease]]:
-        """Note who holds what, for as long as the moment lasts."""
+        """Keep the leases for the rest of a `reading_once` block."""
         moment = self._moment.get()
         if moment is not None:
             moment.leases = now, leases
         return now, leases
 
     def take(self, events: Sequence[Event]) -> None:
-        """Fold events in; the whole log anew where names in it were replaced."""
+        """Fold events; after a pseudonym the whole log again."""
         moment = self._moment.get()
         if moment is not None:
             moment.is_read = True
@@ -250,17 +255,22 @@ class Runtime:
             with as_written(self.store.url):
                 self._check(events)
                 self.state.fold(events)
-                check(_is_forest(self.groups.into), "groups that are part of each other")
-        except BaseException:  # half folded: read the log anew
+                groups = self.groups
+                above = {**groups.parents, **groups.into}
+                check(_is_forest(above), "groups that are part of each other")
+        except BaseException:  # partly folded: the log is read again
             self.state = self._new_state()
             self._table = None
             raise
 
     def _check(self, events: Sequence[Event]) -> None:
-        """Refuse events about groups, rows or questions that there are not."""
+        """Refuse events about unknown groups or rows, or with values of another form."""
         n_groups = self.config.n_clusters + self.state.n_added
         for event in events:
             where = f"event {event.id}: "
+            if isinstance(event, Refine):
+                check(event.first == n_groups, f"{where}group {event.first}")
+                n_groups += len(event.names)
             n_groups += isinstance(event, AddGroup)
             for name in ("group", "into"):
                 number = getattr(event, name, None)
@@ -275,23 +285,17 @@ class Runtime:
                 check(not is_row or len(value) <= n_groups, f"{where}its shares")
 
     def _has_row(self, row: int) -> bool:
-        """Whether there is an item; another process may have added it."""
+        """Whether an item exists; another process may have added it."""
         if row >= len(self.rows):
             self.rows.load()
         return row < len(self.rows)
 
     @property
     def groups(self) -> GroupNumbers:
-        """The groups there are, as far as events were folded in."""
-        into: dict[int, int] = {}
-        gone = set(self.state.withdrawn)
-        for event in self.state.group_changes:
-            if isinstance(event, Merge):
-                into[event.group] = event.into
-            elif isinstance(event, RemoveGroup):
-                gone.add(event.group)
-        n = self.config.n_clusters + self.state.n_added
-        return GroupNumbers(n=n, into=into, gone=frozenset(gone))
+        """The groups after the folded events."""
+        state = self.state
+        n = self.config.n_clusters + state.n_added
+        return GroupNumbers.of(n, state.group_changes, state.withdrawn)
 
     @property
     def policy(self) -> StratifiedPolicy:
@@ -299,7 +303,7 @@ class Runtime:
         return self._policy or self.catch_up()
 
     def catch_up(self) -> StratifiedPolicy:
-        """Take in what happened since, and let the policy know."""
+        """Fold new events and teach the policy."""
         moment = self._moment.get()
         if moment is not None and moment.is_taught and self._policy is not None:
             return self._policy
@@ -326,28 +330,67 @@ class Runtime:
             policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
             if self._taught is not answers:
                 self._teach(policy, answers)
-            # Only now: whoever asks meanwhile waits, and is not asked what was answered long ago.
+            with self.lock:
+                top, nodes = self.groups.children(None), self._evidence().nodes
+            with self._nesting:
+                self._nested = self._branching(policy, config) if nodes else None
+                if self._nested is not None:
+                    self._nested.learn(top, answers, nodes)
+            # Only now, so that no other thread proposes questions that are answered.
             self._policy, self._made_with = policy, made_with
             if moment is not None:
                 moment.is_taught = True
             return policy
 
+    def _branching(self, policy: StratifiedPolicy, config: Config) -> NestedPolicy:
+        """The policy of groups within groups: as before, with the same policy at the top."""
+        if self._nested is not None and self._nested.root is policy:
+            return self._nested
+
+        def make(items: ItemSet, n_clusters: int) -> StratifiedPolicy:
+            part = replace(config, n_clusters=n_clusters).make_policy(items)
+            part.target, part.audit = policy.target, policy.audit
+            return part
+
+        return NestedPolicy(policy, make)
+
+    def follow_up(self, annotator: str) -> list[Question]:
+        """The question about the sub-group of the item that an annotator answered last, if any.
+
+        Where they named only the group, and another answer about its sub-groups is worth more than
+        one about another item.
+        """
+        with self.lock:
+            last, groups = self.state.last_of(annotator), self.groups
+            if last is None or not isinstance(last.value, tuple) or not groups.parents:
+                return []
+            question = self.question(last.question)
+            group = groups.resolve(max(range(len(last.value)), key=last.value.__getitem__))
+        named = group is not None and max(last.value) > DISAGREEING
+        if not named or group is None or question.cluster == group:  # in none of the sub-groups
+            return []
+        with self._nesting:
+            nested = self._nested
+            if nested is None or not collect_warnings(lambda: nested.wants(group))[0]:
+                return []
+        return [Question("group", question.items, group)]
+
     def warm_up(self) -> None:
-        """Do now what the first questions would wait for."""
+        """Load data and models, so that the first question is fast."""
         self.catch_up()
         load_forest()
         self.propose(1, frozenset(), "")
 
     def _teach(self, policy: StratifiedPolicy, answers: Answers) -> None:
-        """Let the policy learn, and keep what it warns of."""
+        """Let the policy learn, and keep its warnings."""
         _, notes = collect_warnings(partial(policy.learn, answers))
         self._taught = answers
         known = [pair for pair in self._notes if pair[0] < policy.round]
         self._notes = [*known, *((policy.round - 1, note) for note in notes)]
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
-        """The best questions that are neither answered nor pending; learns models if it is time."""
-        policy = self.policy  # taught: what is to be asked again is known
+        """The best questions that are neither answered nor pending; fits models when due."""
+        policy = self.policy  # first, since it determines `again`
         self._last_requests[annotator] = time.monotonic()
         if self._learner is not None:
             self._learn_aside(policy, self._learner)
@@ -358,6 +401,10 @@ class Runtime:
             return first
         more, groups = n - len(first), self.groups
         busy: Set[Question] = pending | set(first)
+        with self._nesting:
+            nested = self._nested
+            if nested is not None:
+                return first + collect_warnings(lambda: nested.propose(more, busy, annotator))[0]
         if groups.is_plain:
             return first + collect_warnings(lambda: policy.propose(more, busy, annotator))[0]
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
@@ -365,23 +412,23 @@ class Runtime:
         return first + [groups.to_numbers(question) for question in proposed]
 
     def learn_aside(self) -> None:
-        """Learn models in a thread of their own from now on."""
+        """Fit models in a thread of its own from now on."""
         self._learner = self._learner or background_pool(1, "models")
 
     def close(self) -> None:
-        """End the thread that learns."""
+        """End the thread that fits models."""
         learner, self._learner = self._learner, None
         if learner is not None:
             learner.shutdown(wait=True)
 
     def _learn_aside(self, policy: StratifiedPolicy, learner: ThreadPoolExecutor) -> None:
-        """Have models learnt if it is time; in a crowd nobody waits for them, and they rest.
+        """Fit models when due; in a crowd no one waits for them, and they pause.
 
-        One thread takes all the memory that learning needs for a moment: what each of many threads
-        takes, the allocator keeps for that thread.
+        One thread takes all memory for fitting: the allocator keeps for each thread what that
+        thread once took.
         """
         policy.learns_aside = True
-        policy.propose(0)  # up to date where no models are to be learnt
+        policy.propose(0)  # current, unless models are due
         if not policy.is_behind:
             return
         with self.lock:
@@ -395,7 +442,7 @@ class Runtime:
             lesson.result()
 
     def _lesson_of(self, policy: StratifiedPolicy) -> None:
-        """Let the policy learn models, and note how long that took."""
+        """Let the policy fit models, and note the duration."""
         began = time.monotonic()
         try:
             collect_warnings(policy.catch_up)
@@ -411,11 +458,11 @@ class Runtime:
 
     @property
     def again(self) -> tuple[Question, ...]:
-        """What is to be asked again, as far as is known here."""
+        """Questions to ask again, by the last table of answers."""
         return () if self._table is None else self._table.again
 
     def compute(self) -> ComputedResult:
-        """The result of all that stands; computed anew where answers or rows changed."""
+        """The result of all valid answers; recomputed after changes."""
         with self._finding:
             policy = self.catch_up()
             with self.lock:
@@ -426,10 +473,19 @@ class Runtime:
                 or last.settings is not settings
             ):  # fmt: skip
                 result, notes = collect_warnings(lambda: _result(policy, answers))
+                within: dict[int, Clustering] = {}
+                notes_within: list[tuple[int, AskmeansWarning]] = []
+                with self._nesting:
+                    branches = {} if self._nested is None else self._nested.branches
+                    for number, branch in branches.items():
+                        within[number], warned = collect_warnings(branch.clustering)
+                        notes_within += [(number, note) for note in warned]
                 self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
                     notes=tuple(notes),
-                    has_evidence=any(map(_places_items, answers.batches)),
+                    has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches)),
+                    children={j: branch.node.children for j, branch in branches.items()},
+                    within=within, notes_within=tuple(notes_within),
                 )  # fmt: skip
             return last
 
@@ -444,17 +500,20 @@ class Runtime:
         with self.lock:
             if self.wanting():
                 return False  # another opinion is wanted
-            if len(self.groups.living) > 1 and len(self.state.answered) < len(self.rows):
+            top = self.groups.children(None)
+            if len(top) > 1 and len(self.state.answered) < len(self.rows):
                 return False  # an item is left: no need to rank the questions
         return not self.propose(1, frozenset(), "")
 
     @property
     def settled(self) -> bool:
-        """Whether asking on is hardly worth it, as far as models were learnt."""
-        return collect_warnings(lambda: self.policy.settled)[0]
+        """Whether the policy would stop, by the models fitted so far."""
+        with self._nesting:
+            policy = self._nested or self.policy
+            return collect_warnings(lambda: policy.settled)[0]
 
     def is_surprising(self, number: int, value: Value) -> bool:
-        """Whether models that are sure of something expected another answer."""
+        """Whether confident models expected another answer."""
         policy, question = self.policy, self.question(number)
         if question.kind not in ("membership", "group"):
             return False
@@ -473,7 +532,7 @@ class Runtime:
 
     @property
     def suggestion(self) -> tuple[int, str | None]:
-        """How many groups the answers speak of, and why, where that is more than there are."""
+        """The number of groups that the answers suggest; and why, if there are fewer."""
         policy = self.policy
         wanted = collect_warnings(lambda: policy.suggested_clusters)[0]
         if wanted <= policy.n_clusters:
@@ -486,20 +545,25 @@ class Runtime:
 
     @property
     def left(self) -> int | None:
-        """Questions the budget still allows; None for any number."""
+        """Questions that the budget still allows; None without a limit."""
         if self.state.budget is None:
             return None
         return max(0, self.state.budget - self.state.n_spent)
 
     def is_open(self, number: int) -> bool:
-        """Whether a question wants an answer: it is not settled, and its group is still there."""
+        """Whether a question wants an answer: it is not settled, and its group exists."""
         if self.state.is_settled(number):
             return False
-        cluster = self.question(number).cluster
-        return cluster is None or self.groups.resolve(cluster) is not None
+        question, groups = self.question(number), self.groups
+        if question.cluster is None:
+            return True
+        group = groups.resolve(question.cluster)
+        if question.kind == "group":  # to which sub-group
+            return group is not None and bool(groups.children(group))
+        return group is not None
 
     def wanting(self) -> list[int]:
-        """Questions that somebody has answered and that want another opinion."""
+        """Questions with answers that want another opinion."""
         return [number for number in self.open() if self.state.count(number)]
 
     def open(self) -> list[int]:
@@ -512,9 +576,9 @@ class Runtime:
         return len(self._not_settled()) if self.groups.is_plain else len(self.open())
 
     def _not_settled(self) -> set[int]:
-        """Questions that have a number, and not as many answers as wanted."""
+        """Issued questions with fewer answers than wanted."""
         state, seen = self._looked
-        if state is not self.state:  # the log was read anew
+        if state is not self.state:  # the log was read again
             self._unsettled, seen = set(self._questions), 0
         for number in dict.fromkeys(self.state.touched[seen:]):
             if self.state.is_settled(number):
@@ -525,7 +589,7 @@ class Runtime:
         return self._unsettled
 
     def know(self, pairs: Iterable[tuple[int, Question]]) -> None:
-        """Take in the numbers of questions."""
+        """Add numbered questions."""
         for number, question in pairs:
             if number not in self._questions:
                 with as_written(self.store.url):
@@ -538,15 +602,15 @@ class Runtime:
 
     @property
     def n_questions(self) -> int:
-        """How many questions have a number, as far as is known here."""
+        """The number of known questions."""
         return len(self._questions)
 
     def number(self, question: Question) -> int | None:
-        """A question's number; None for one that was never handed out, as far as is known here."""
+        """A question's number; None for an unknown question."""
         return self._numbers.get(question)
 
     def question(self, number: int) -> Question:
-        """A question by its number; refused where there is none."""
+        """A question by its number; a QueryError for an unknown one."""
         question = self._questions.get(number)
         if question is None:  # another process may have handed it out
             self.know(self.store.questions(self.record.id, self.n_questions))
@@ -560,71 +624,92 @@ class Runtime:
         return question
 
     def plain_question(self, number: int) -> Question:
-        """A question by its number; of a copy of a gold question that one."""
+        """A question by its number; for a copy the gold question."""
         question = self.question(number)
         return question if question.repeat < GOLD_COPY else question._replace(repeat=0)
 
     def asked_question(self, number: int) -> AskedQuestion:
-        """A question by its number, as annotators get it."""
+        """A question by its number, as a record for callers."""
         with self.lock:
             kind, items, cluster, repeat = self.plain_question(number)
         return AskedQuestion(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
 
     def about(self, items: tuple[int, ...]) -> list[int]:
-        """Numbers of the questions about just these items."""
+        """Numbers of the questions about exactly these items."""
         return list(self._about.get(items, ()))
 
     def _evidence(self) -> "_Evidence":
-        """The answers that stand, as a table."""
+        """The valid answers as a table."""
         state = self.state
         if self._table is not None and self._table.n_changes != state.n_changes:
             self._table = self._carried_on(self._table)
         if self._table is None:
             groups = self.groups
             evidence = as_evidence(state.evidence(), self.plain_question, groups)
-            answers = Answers.of(renumbered(evidence), len(groups.living))
+            answers = Answers.of(renumbered(evidence), len(groups.children(None)))
+            again = to_ask_again(evidence) if state.group_changes else []
+            nodes = []
+            for number in groups.inner:
+                node, further = self._node(number)
+                nodes.append(node)
+                again += further
             self._table = _Evidence(
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
                 n_given=len(state.log_answers),
                 answers=answers,
-                again=tuple(to_ask_again(evidence)) if state.group_changes else (),
+                again=tuple(again),
+                nodes=tuple(nodes),
             )
         return self._table
 
+    def _node(self, number: int) -> tuple[Node, list[Question]]:
+        """A group with sub-groups and what was answered about these, and what to ask again."""
+        groups, state = self.groups, self.state
+        evidence = as_evidence(state.evidence(), self.plain_question, groups, number)
+        children = groups.children(number)
+        node = Node(
+            number=number,
+            parent=groups.parent(number),
+            children=tuple(children),
+            answers=Answers.of(renumbered(evidence), len(children)),
+            advice=as_advice(state.advice, groups, number),
+        )
+        return node, [q._replace(cluster=number) for q in to_ask_again(evidence)]
+
     def _carried_on(self, table: "_Evidence") -> "_Evidence | None":
-        """The table with the answers since; None where it must be made anew."""
+        """The table extended by new answers; None if it must be made again."""
         state, groups = self.state, self.groups
         if table.n_rewrites != state.n_rewrites or state.group_changes:
             return None
         new = state.log_answers[table.n_given :]
         evidence = as_evidence(new, self.plain_question, groups)
-        if any(answer.repeat for answer in evidence):  # it may replace another
+        if any(answer.repeat for answer in evidence):  # it may replace an earlier one
             return None
-        answers = table.answers.extended(evidence, len(groups.living))
+        answers = table.answers.extended(evidence, len(groups.children(None)))
         return replace(
             table, n_changes=state.n_changes, n_given=len(state.log_answers), answers=answers
         )
 
     def _policy_config(self) -> Config:
-        """What the policy is made with: groups and a budget given later change what it asks.
+        """The parameters of the policy, with the present groups and budget.
 
-        The number of items is limited only where there is no budget.
+        The number of items is limited only without a budget.
         """
-        config = replace(self.config, n_clusters=len(self.groups.living))
+        config = replace(self.config, n_clusters=len(self.groups.children(None)))
         changed = (config.budget is None) != (self.state.budget is None)
         return replace(config, budget=self.state.budget) if changed else config
 
 
 def _places_items(batch: AnswerBatch) -> bool:
-    """Whether answers say more than "cannot say" and "none of these"."""
+    """Whether an answer is neither "cannot say" nor "none of these"."""
     if batch.queries.kind == "group":
         return bool((batch.values > 0.0).any())
     return bool(np.isfinite(batch.values).any())
 
 
 def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
-    """The best result from these answers, with its account."""
+    """The best result from these answers, with its cost."""
     clustering = policy.clustering()
     questions = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
@@ -637,7 +722,7 @@ def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
 
 
 def _is_forest(into: Mapping[int, int]) -> bool:
-    """Whether no group is part of itself, whatever it is part of."""
+    """Whether merges have no cycle."""
     for number in into:
         for _ in range(len(into) + 1):
             if number not in into:

@@ -1,4 +1,4 @@
-"""A session: ask, tell, skip, cannot say, undo; durable, for several people and processes."""
+"""A session: durable questions and answers, for several annotators and processes."""
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -36,38 +36,36 @@ from askmeans.spec import SIMILARITIES
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
 
-__all__ = ["Session"]
-
 
 class Session:
-    """Questions and answers that are never lost; `create` makes one, `open` goes on with it.
+    """Durable questions and answers; `create` makes a session, `open` continues it.
 
     An answer is on disk before `tell` returns. Methods may be called from several threads, and
-    several processes may work on one session. Where nothing is left to ask an annotator, `ask`
-    returns an empty list and `status` says why.
+    several processes may work on one session. If there is no question for an annotator, `ask`
+    returns an empty list and `status` has the reason.
 
     Parameters
     ----------
     store : Store
-        Where it is stored.
+        The database.
     record : SessionRecord
-        What the store knows of it.
+        The stored session.
 
     Attributes
     ----------
     groups : sequence of Group
-        The groups, and what may be done with them: add, rename, describe, merge, split, remove,
+        The groups, with methods to add, rename, describe, merge, split, remove, refine, flatten and
         pin.
     people : People
         Invitations, agreement, decisions, gold questions, pseudonyms.
     advisers : Advisers
         Answers of language models and other classifiers.
     history : History
-        Answers and changes so far.
+        Answers, changes and all events.
     settings : Settings
         Budget, pause, the page's options.
     config : Config
-        What the session was created with.
+        The parameters of `create`.
     rows : Rows
         The items.
 
@@ -103,17 +101,17 @@ class Session:
 
     @property
     def url(self) -> str:
-        """Where it is stored."""
+        """The path or URL of the database, without secrets."""
         return self.runtime.store.url
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the data that it was created with."""
+        """A digest of the data of `create`."""
         return self.runtime.record.fingerprint
 
     @property
     def retry_timeout(self) -> float:
-        """Seconds to try again where the database cannot be reached; 30 unless set."""
+        """Seconds of retries if the database cannot be reached; 30 by default."""
         return self.runtime.store.retry_timeout
 
     @retry_timeout.setter
@@ -124,24 +122,24 @@ class Session:
     def ask(
         self, n: int = 1, *, annotator: str = ME, lease_seconds: float | None = None
     ) -> list[Question]:
-        """Questions for an annotator, leased to them for a while.
+        """Lease questions to an annotator.
 
-        Asking again returns one's own open questions and renews their leases. Where nothing else is
-        left, one is taken over from an annotator who holds several: the one leased first.
+        A further call returns the annotator's open questions and renews their leases. If no other
+        question is left, the oldest lease of an annotator who holds several is taken over.
 
         Parameters
         ----------
         n : int, default=1
-            How many at most; an annotator holds at most 48.
+            Maximum number; an annotator holds at most 48.
         annotator : str, default="me"
             Who will answer.
         lease_seconds : float or None, default=None
-            How long they are leased; None, and at most, for as long as the session's leases last.
+            Duration of the leases, at most and by default that of the session.
 
         Returns
         -------
         list of Question
-            Up to n; empty where there is nothing to ask them now, and `status` says why.
+            Up to n; empty if there is none now, for the reason that `status` has.
         """
         check_number(n, "n", "Session.ask", integer=True, minimum=1)
         if lease_seconds is not None:
@@ -153,23 +151,23 @@ class Session:
     def add_question(
         self, kind: str, items: tuple[int, ...], cluster: int | None = None, *, annotator: str = ME
     ) -> Question:
-        """Add a question of one's own, leased to the annotator, whatever the budget.
+        """Add a question of your own, leased to the annotator; the budget does not limit it.
 
         Parameters
         ----------
         kind : {"membership", "group", "pair", "triplet", "relative"}
-            A session that compares items takes all kinds, others memberships and groups.
+            Sessions that compare items take all kinds, others memberships and groups.
         items : tuple of int
             Row numbers, all different: one, two for a pair, else three.
         cluster : int or None, default=None
-            The group, for a membership.
+            The group, for a membership; for a group the one whose sub-groups are asked for.
         annotator : str, default="me"
             Who will answer.
 
         Returns
         -------
         Question
-            The question, also where it existed before.
+            The new question, or the existing one.
         """
         compares = self.config.ask in SIMILARITIES
         taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
@@ -187,28 +185,33 @@ class Session:
                 "The 'items' parameter of Session.add_question must be so many different rows "
                 f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
             )
-        groups = self.runtime.groups.living if kind == "membership" else [None]
+        groups: list[Any] = [None]
+        if kind == "membership":
+            groups = self.runtime.groups.children(None)
+        elif kind == "group":  # its sub-groups are asked for
+            groups = [None, *self.runtime.groups.inner]
         if cluster not in groups:
             raise ParameterError(
-                "The 'cluster' parameter of Session.add_question must be a group's number for a "
-                f"membership, else None. Got {cluster!r:.40} instead."
+                "The 'cluster' parameter of Session.add_question must be the number of a group at "
+                "the top for a membership, None or that of one with sub-groups for a group, else "
+                f"None. Got {cluster!r:.40} instead."
             )
         return self._assignment.hand_over(AskedQuestion(kind, rows, cluster), annotator)
 
     def upcoming(self, n: int, *, annotator: str = ME) -> list[tuple[int, ...]]:
-        """Rows that an annotator will probably be asked about next, to prepare for it.
+        """Rows of an annotator's probable next questions, to prepare their display.
 
         Parameters
         ----------
         n : int
-            How many questions at most.
+            Maximum number of questions.
         annotator : str, default="me"
             Who will answer.
 
         Returns
         -------
         list of tuple of int
-            The rows of each question; nothing is leased, and other answers may change them.
+            The rows of each question; these are not leased, and may change.
         """
         check_number(n, "n", "Session.upcoming", integer=True, minimum=1)
         return [tuple(each.items) for each in self._assignment.upcoming(int(n), annotator)]
@@ -224,30 +227,31 @@ class Session:
             The question's `id`.
         value : float, or int, str, mapping or () for a group question
             The answer, from 0 to 1. To a group question a group's number or name, a mapping of
-            groups to shares that sum to at most 1, or () for none of these.
+            groups to shares that sum to at most 1, or () for none of these. Where sub-groups are
+            asked for, the group itself stands for none of its sub-groups.
         annotator : str, default="me"
             Who answers.
         key : str or None, default=None
-            The client's own key of this answer. The same key and answer again is harmless and
-            returns the first receipt. None for a new key.
+            The client's key of this answer. The same key and answer again have no effect and
+            return the first receipt. None for a new key.
 
         Returns
         -------
         Reply
-            The stored answer. `late` where the lease had ended, the question was settled or the
-            budget was spent.
+            The stored answer; `late` if the lease had ended, the question was settled or the budget
+            was spent.
 
         Raises
         ------
         AnswerError
-            If the value is no number from 0 to 1, no point of the scale (`levels`), or no group.
+            If the value is not in [0, 1], not on the scale (`levels`), or no group.
         QueryError
             If there is no such question.
         KeyConflictError
-            If the key was used for something else or its answer was taken back, or the question
-            was answered otherwise before.
+            If the key was used for another event or its answer was taken back, or the annotator
+            gave another answer before.
         BudgetError
-            If the budget is spent and the question was never handed out to them.
+            If the budget is spent and the question was not issued to the annotator.
 
         Examples
         --------
@@ -273,9 +277,9 @@ class Session:
         annotator: str = ME,
         key: str | None = None,
     ) -> Reply:
-        """Replace one's own answer: both the undo and the new answer are stored, or neither.
+        """Replace an annotator's answer: the undo and the new answer are stored together.
 
-        A question that was not answered before is answered as by `tell`.
+        A question without an answer is answered as by `tell`.
 
         Parameters
         ----------
@@ -289,7 +293,7 @@ class Session:
         Returns
         -------
         Reply
-            The stored answer; `repeated` where the answer was the same already.
+            The stored answer; `repeated` if it is the same as before.
         """
         kind: type[Reply] = Unsure
         answer = None
@@ -306,7 +310,7 @@ class Session:
         Parameters
         ----------
         question_id, annotator, key : as in `tell`
-            The question, who cannot say, and the client's key.
+            The question, the annotator and the client's key.
 
         Returns
         -------
@@ -316,12 +320,12 @@ class Session:
         return self._moves.reply(Unsure, question_id, None, annotator, key)
 
     def skip(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Reply:
-        """Leave a question open: for another annotator, or for when nothing else is left.
+        """Leave a question open, for other annotators or for later.
 
         Parameters
         ----------
         question_id, annotator, key : as in `tell`
-            The question, who skips it, and the client's key.
+            The question, the annotator and the client's key.
 
         Returns
         -------
@@ -331,29 +335,29 @@ class Session:
         return self._moves.reply(Skip, question_id, None, annotator, key)
 
     def renew(self, *, annotator: str = ME, lease_seconds: float | None = None) -> None:
-        """Renew the leases that an annotator has; those that ended stay as they are.
+        """Renew the leases of an annotator that have not ended.
 
         Parameters
         ----------
         annotator : str, default="me"
-            Who holds them.
+            The annotator.
         lease_seconds : float or None, default=None
-            How long from now on, as in `ask`.
+            Duration from now on, as in `ask`.
         """
         if lease_seconds is not None:
             check_positive(lease_seconds, "lease_seconds", "Session.renew")
         self._assignment.renew(annotator, lease_seconds)
 
     def leave(self, *, annotator: str = ME) -> None:
-        """Stop for now: others may have the questions that one holds.
+        """End the leases of an annotator who stops for now.
 
-        An annotator who comes back gets those that were not taken; an answer to another is still
-        accepted, marked `late`.
+        A returning annotator gets the questions that others did not take; answers to the others are
+        still accepted and marked `late`.
 
         Parameters
         ----------
         annotator : str, default="me"
-            Who stops.
+            The annotator.
         """
         self._assignment.renew(annotator, 0.0)
 
@@ -365,22 +369,21 @@ class Session:
         key: str | None = None,
         event: int | None = None,
     ) -> Undone:
-        """Take back one's last answer or skip, or what one did to the groups after it.
+        """Take back an annotator's last answer, skip or change of groups.
 
-        `History.take_back` reverses any change of the groups, also another's.
-
-        Its question is open again, and one's own; unless another annotator had answered it later,
-        whose answer counts then. A group that was added for the answer (`groups.add_for`) goes with
-        it, if nothing else is in it.
+        `History.take_back` reverses changes of groups by anyone. The question is open again and
+        leased to the annotator; unless another annotator answered it later, whose answer then
+        counts. A group that was added for the answer (`groups.add_for`) is removed with it, if it
+        is otherwise empty.
 
         Parameters
         ----------
         question_id : int or None, default=None
-            The question whose answer is taken back; None for the last one given.
+            The question whose answer is taken back; None for the last event.
         annotator, key : as in `tell`
-            Whose answer, and the client's key: the same again undoes nothing more.
+            The annotator, and the client's key: the same key again has no effect.
         event : int or None, default=None
-            The `event` of the answer that is meant; refused where it no longer stands.
+            The `event` of the answer; an error is raised if it is no longer valid.
 
         Returns
         -------
@@ -390,7 +393,7 @@ class Session:
         Raises
         ------
         SessionError
-            If there is nothing to take back, or it is no longer the `event` that was meant.
+            If there is nothing to take back, or the answer is no longer this `event`.
 
         Examples
         --------
@@ -404,19 +407,19 @@ class Session:
         return self._moves.undo(question_id, annotator, key, event)
 
     def status(self, *, annotator: str | None = None, estimate: bool = False) -> Status:
-        """Where the session stands.
+        """The status of the session.
 
         Parameters
         ----------
         annotator : str or None, default=None
-            For whom `state` is reported; None for anybody.
+            The annotator of `state`; None for all.
         estimate : bool, default=False
-            Compute a result, for how many items are probably wrong, and for contradictions.
+            Compute a result, for the expected number of wrong items and for contradictions.
 
         Returns
         -------
         Status
-            The state, counts, and what is left.
+            State, counts, and the questions left.
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
@@ -434,33 +437,33 @@ class Session:
         return replace(self._results.with_error(report, result), contradictions=conflicts)
 
     def result(self) -> SessionResult:
-        """The best clustering from the answers so far, and what is missing.
+        """The best clustering from the answers so far.
 
         Returns
         -------
         SessionResult
-            Centres, memberships of all rows, and an account.
+            Centres, memberships of all rows, their expected errors, and the questions left.
         """
         self.runtime.catch_up()
         return self._results.result(self._assignment.state_for(None))
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
-        """How the estimated error of the result fell as answers came.
+        """The estimated error of the result by the number of answers.
 
         Returns
         -------
         tuple of askmeans.results.ErrorEstimate
-            At the numbers of answers at which models were fitted, and now; empty before the first.
+            At each number of answers at which models were fitted, and now; empty before the first.
         """
         return self.runtime.error_curve()
 
     def item(self, row: int) -> Item:
-        """One item as a person should see it.
+        """One item, for display.
 
         Parameters
         ----------
         row : int
-            Its row number, as questions have it.
+            Its row number.
 
         Returns
         -------
@@ -475,12 +478,12 @@ class Session:
         Parameters
         ----------
         question_id : int
-            Its number; a QueryError where there is none.
+            Its number; a QueryError for an unknown one.
 
         Returns
         -------
         Question
-            The question, open or not.
+            The question.
         """
         return self.runtime.asked_question(question_id)
 
@@ -492,18 +495,18 @@ class Session:
         without: Collection[int] = (),
         placed_only: bool = False,
     ) -> list[int]:
-        """Items that show what a group is: pinned, placed in it by answers, or near its centre.
+        """Items that exemplify a group: pinned, placed in it by answers, or near its centre.
 
         Parameters
         ----------
         group : int or str
             The group, by number or name.
         n : int, default=3
-            How many at most.
+            Maximum number.
         without : collection of int, default=()
-            Rows that are left out: those of the items they are shown beside.
+            Rows to leave out, such as the item of the question.
         placed_only : bool, default=False
-            Only items that were pinned, or that answers place in the group.
+            Only items that were pinned or placed in the group by answers.
 
         Returns
         -------
@@ -516,27 +519,27 @@ class Session:
             return self._results.exemplars(number, int(n), set(without), placed_only=placed_only)
 
     def import_answers(self, answers: Iterable[Answer]) -> ImportReport:
-        """Import answers, all or none: they are evidence, cost no budget and are not asked again.
+        """Import answers, all or none: they count, cost no budget and are not asked again.
 
-        Each answer keeps its annotator, so several people's answers to one question are several
-        opinions. What an annotator answered in the session stays as it is.
+        Each answer keeps its annotator, so answers of several annotators to one question are
+        several opinions. Answers that were given in the session do not change.
 
         Parameters
         ----------
         answers : iterable of askmeans.queries.Answer
-            Of a history, of a file, or your own.
+            Answers of a history, of a file, or your own.
 
         Returns
         -------
         ImportReport
-            How many were new, existed before, or conflict with an answer given in the session.
+            The numbers of new, existing and conflicting answers.
 
         Raises
         ------
         QueryError, AnswerError
-            If one is about an item or group that does not exist, or is no number from 0 to 1.
+            If one is about an unknown item or group, or is not in [0, 1].
         KeyConflictError
-            If one was imported with another value, or an annotator has two to a question.
+            If one was imported with another value before, or an annotator has two for a question.
 
         Examples
         --------
@@ -549,21 +552,21 @@ class Session:
         return import_answers(self.runtime, answers)
 
     def add_rows(self, X: Any, *, items: Any = None, ids: Any = None) -> None:
-        """Add items, which are asked about like the others.
+        """Add items.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_features)
-            New rows, with the features of the first ones, scaled as those were.
+            New rows, with the features and the scale of the first ones.
         items : object or None, default=None
-            What people should see of them, as in `create`.
+            Their display, as in `create`.
         ids : sequence of str or None, default=None
-            Their ids; row numbers where None.
+            Their ids; None for row numbers.
 
         Raises
         ------
         DataError
-            If they have other features, or an id that exists already.
+            If they have other features, or an id exists already.
         """
 
         def added(transaction: "Transaction") -> list[Event]:
@@ -572,16 +575,16 @@ class Session:
             transaction.add_part(part, chunks_at_rest(matrix, part))
             return [AddRows(annotator=ME, part=part.part)]
 
-        with self.runtime.up_to_date():  # other threads' rows come before, or after
+        with self.runtime.up_to_date():  # one thread at a time
             matrix, part = self.rows.prepare(X, items=items, ids=ids)
             self._moves.append(added)
             self.rows.load()
 
     @contextmanager
     def reading_once(self) -> Iterator[None]:
-        """Within this, in this thread or task, read the log once, not at every call.
+        """Read the log once within this block, in this thread or task, not at every call.
 
-        What is done here is visible at once; what others do meanwhile is seen by the next write.
+        Your own changes are visible at once, those of others after the next write.
 
         Yields
         ------
@@ -592,27 +595,27 @@ class Session:
             yield
 
     def warm_up(self) -> None:
-        """Do now what the first question would wait for: load the data and rank the questions."""
+        """Load the data and rank the questions, so that the first question is fast."""
         self.runtime.warm_up()
 
     def learn_aside(self) -> None:
-        """Fit models in a thread of their own, for a process that serves many people.
+        """Fit models in a thread of its own, for a process that serves many people.
 
-        Where many answer at once none of them waits: earlier models decide until newer ones exist.
+        In a crowd no one waits for a fit: earlier models choose the questions until it ends.
         """
         self.runtime.learn_aside()
 
     @property
     def is_busy(self) -> bool:
-        """Whether many people wanted questions of this process in the last seconds."""
+        """Whether many people asked this process for questions in the last seconds."""
         return self.runtime.is_busy
 
     def check_writable(self) -> None:
-        """Raise a StoreError where nothing could be saved now, for a health check."""
+        """Raise a StoreError if an answer could not be stored now, for a health check."""
         self.runtime.write(lambda transaction: transaction.check_room())
 
     def close(self) -> None:
-        """Close the database; all answers are stored already."""
+        """Close the database."""
         self.runtime.close()
         self.runtime.store.close()
 
@@ -626,7 +629,7 @@ class Session:
         return f"<Session {self.name!r} in {self.url}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: where it stands, and examples of every group."""
+        """Show the status, and examples of every group, in a notebook."""
         status = self.status()
         facts: list[tuple[str, object]] = [
             ("state", status.state.value),
@@ -642,7 +645,7 @@ class Session:
         return html_table(f"Session {self.name}", facts, [["group", "examples"], *examples])
 
     def _want_another_opinion(self, answer: Reply) -> None:
-        """Ask one annotator more where models expected another answer than people gave."""
+        """Ask a further annotator if models expected another answer."""
         number, value, runtime = answer.question, answer.value, self.runtime
         most, least = self.config.most_annotations, self.config.annotations
         if most is None or most <= least or value is None or answer.repeated:

@@ -1,4 +1,4 @@
-"""What the owner decides: the budget, a pause, and the options of the page."""
+"""The settings of an owner: budget, pause, and options of the page."""
 
 from typing import Any
 
@@ -9,8 +9,6 @@ from askmeans.sessions.events import Event, Pause, Resume, SetBudget, SetOption
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
 
-__all__ = ["OPTIONS", "Settings", "initial_option"]
-
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
                            "gold_feedback": bool, "annotators_see_results": bool,
                            AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip
@@ -18,7 +16,7 @@ _LONGEST = 20_000  # characters of guidelines
 
 
 class Settings:
-    """What may be changed while a session runs; `Session.settings`.
+    """Settings that may change while a session runs; `Session.settings`.
 
     Parameters
     ----------
@@ -102,7 +100,7 @@ class Settings:
             The stored event.
         """
         check_number(n, "n", "Settings.set_budget", integer=True, minimum=1)
-        most = min(int(n), 2**53)  # what every database can keep, and nobody can answer
+        most = min(int(n), 2**53)  # what every database can store
         return self._moves.log(lambda: SetBudget(annotator=annotator, n=most))
 
     def pause(self, *, annotator: str = ME) -> Event:

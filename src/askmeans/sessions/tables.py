@@ -26,18 +26,6 @@ from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import as_written
 
-__all__ = [
-    "Table",
-    "answers_table",
-    "centers_table",
-    "group_samples",
-    "memberships_table",
-    "result_tables",
-    "shown_item",
-    "stored_answers",
-    "tables_as_json",
-]
-
 _ITEMS = ("item", "item_2", "item_3")
 _ANSWERS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note",
             "question", "annotator", "late", "counts", "at"]  # fmt: skip

@@ -1,6 +1,6 @@
-"""Warnings of ours as notes: a session computes many times over the same answers.
+"""Collects our warnings as notes: a session computes repeatedly over the same answers.
 
-As warnings they would repeat; and one that a filter turns into an error would end it.
+As warnings they would repeat, and a filter that turns one into an error would stop the session.
 """
 
 import threading
@@ -10,16 +10,13 @@ from typing import Any, TypeVar
 
 from askmeans.exceptions import AskmeansWarning
 
-__all__ = ["collect_warnings"]
-
 T = TypeVar("T")
 
 
 class _Collector:
-    """Takes warnings of ours from the threads that want them collected, and no others.
+    """Collects our warnings of the threads that want it.
 
-    The filters belong to the whole process, so they are changed by the first who collects and put
-    back by the last.
+    Filters belong to the whole process: the first thread changes them, the last restores them.
     """
 
     def __init__(self) -> None:
@@ -29,7 +26,7 @@ class _Collector:
         self._show: Callable[..., Any] = warnings.showwarning
 
     def begin(self) -> list[AskmeansWarning]:
-        """Collect what this thread warns of from now on."""
+        """Collect the warnings of this thread from now on."""
         notes: list[AskmeansWarning] = []
         with self._lock:
             if not self._notes:
@@ -42,7 +39,7 @@ class _Collector:
         return notes
 
     def end(self) -> None:
-        """Leave it to the process again."""
+        """Stop collecting those of this thread."""
         with self._lock:
             mine = self._notes[threading.get_ident()]
             mine.pop()
@@ -55,7 +52,7 @@ class _Collector:
     def _take(
         self, message: Warning | str, category: type[Warning], *rest: Any, **named: Any
     ) -> None:
-        """A warning: kept if it is ours and wanted, else shown as ever."""
+        """Collect a warning if it is ours and wanted; else show it."""
         mine = self._notes.get(threading.get_ident())
         if mine and isinstance(message, AskmeansWarning):
             if str(message) not in map(str, mine[-1]):
@@ -68,7 +65,7 @@ _COLLECTOR = _Collector()
 
 
 def collect_warnings(work: Callable[[], T]) -> tuple[T, list[AskmeansWarning]]:
-    """What the work returns, and the warnings of ours it gave."""
+    """Return the result of the work, and our warnings from it."""
     notes = _COLLECTOR.begin()
     try:
         return work(), notes

@@ -15,8 +15,6 @@ from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KINDS", "UNSPACED", "Column", "Roles", "describe_columns", "listed_columns"]
-
 KINDS = ("number", "category", "boolean", "date", "text", "image", "vector")
 
 # Heuristics of the detection; the user's own names of kinds and uses take precedence.

@@ -20,8 +20,6 @@ from askmeans.tables.formats import Notation, as_days, as_numbers, date_format, 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Boolean", "Category", "Date", "Encoder", "Number", "Scaling", "pack", "unpack"]
-
 Floats = NDArray[np.floating]
 
 _MAX_CATEGORIES = 50  # features of a column; the most frequent values get them

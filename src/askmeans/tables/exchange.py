@@ -17,16 +17,6 @@ from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans.exceptions import DataError
 from askmeans.queries import ME
 
-__all__ = [
-    "LabelledItem",
-    "argilla_records",
-    "argilla_user",
-    "huggingface_table",
-    "label_studio_config",
-    "label_studio_tasks",
-    "read_labels",
-]
-
 _QUESTION = "group"  # name of the question in other tools
 _ITEM = "item_id"  # in a task's data, besides Label Studio's own id
 _MODEL = "askmeans"

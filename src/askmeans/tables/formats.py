@@ -13,8 +13,6 @@ from askmeans.exceptions import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DateFormat", "Notation", "as_days", "as_numbers", "date_format", "notation"]
-
 _ISO = "ISO8601"
 _DAYS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%y")
 _TIMES = ("", " %H:%M", " %H:%M:%S")

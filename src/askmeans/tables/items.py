@@ -19,8 +19,6 @@ from askmeans.tables.vectors import Vectors, column_values, embeddings, vectors_
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Items", "apply_recipe", "item_ids", "read_items"]
-
 _OWNER = "read_items"
 _NAMED = 8  # columns or rows in a message
 

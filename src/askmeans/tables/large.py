@@ -6,18 +6,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
+from askmeans._util.arrays import Rows
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.engines.disk import row_groups
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ParquetTable", "is_parquet"]
-
-Rows = NDArray[np.intp]
 Part = Callable[["pd.DataFrame", int], "pd.DataFrame"]
 
 _BATCH = 1 << 16  # rows that are read at a time

@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, MissingExtraError
 
-__all__ = ["describe_pictures", "open_picture", "thumbnail"]
-
 Single = NDArray[np.float32]
 
 # Swain and Ballard (1991), "Color indexing"; Dalal and Triggs (2005), "Histograms of oriented

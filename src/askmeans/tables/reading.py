@@ -18,8 +18,6 @@ from askmeans.tables.formats import date_format, notation
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["IMAGE_SUFFIXES", "RawTable", "check_column", "read_table"]
-
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 
 _SEPARATORS = (",", ";", "\t", "|")

@@ -15,8 +15,6 @@ from askmeans.tables.formats import Notation
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
-__all__ = ["GIVEN", "Recipe", "learn_recipe", "missing_values"]
-
 Floats = NDArray[np.floating]
 Values = Mapping[str, Any]  # of each feature column: a series, or a matrix of vectors
 

@@ -30,8 +30,6 @@ from askmeans.tables.encoders import Encoder, pack, unpack
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Text", "language_of", "languages_of"]
-
 Single = NDArray[np.float32]
 
 # Chosen on 25 sets of docstrings, manuals and programs' messages in English, French and German (the

@@ -20,8 +20,6 @@ from askmeans.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Vectors", "column_values", "embeddings", "vectors_beside"]
-
 Single = NDArray[np.float32]
 Embed = Callable[[list[Any]], Any]
 

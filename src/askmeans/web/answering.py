@@ -1,4 +1,4 @@
-"""The next question, an answer, an undo and a change, with a sentence about each for people."""
+"""The next question, answers, undos and changes, with a sentence about each."""
 
 import hashlib
 import secrets
@@ -10,8 +10,6 @@ from askmeans.exceptions import QueryError
 from askmeans.sessions import Question, Reply, Session, Status
 from askmeans.web.cards import Card, Cards, describe, describe_fully
 
-__all__ = ["Assignments", "QuestionView"]
-
 # Seconds that an open page holds its question without a word. Pages say every 25 that they are open
 # (page.js), hidden ones at least every 60, as browsers have it.
 _LEASE = 90.0
@@ -20,7 +18,7 @@ _REGROUPED = {"group": "the new group", "merge": "the merging", "remove": "the r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:
-    """What the answering page shows."""
+    """The content of the answering page."""
 
     annotator: str
     status: Status
@@ -130,7 +128,7 @@ class Assignments:
         return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
 
     def _describe_reply(self, reply: Reply) -> str:
-        """What was saved, in a sentence."""
+        """Describe a saved answer in a sentence."""
         number = reply.question
         if reply.kind == "skip":
             return f"Skipped question {number}: it comes again later, or for somebody else."

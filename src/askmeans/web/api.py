@@ -1,4 +1,4 @@
-"""The API: what the pages do, for programs; JSON, described by OpenAPI."""
+"""The API for programs: JSON, described by OpenAPI."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -17,8 +17,6 @@ from askmeans.sessions.reports import Holding
 from askmeans.web.context import AppContext
 from askmeans.web.files import result_json, stream
 from askmeans.web.guard import check_token
-
-__all__ = ["ResultOut", "make_api"]
 
 Work = Callable[..., Any]
 
@@ -55,7 +53,7 @@ class _In(BaseModel):
 
 
 class AskIn(_In):
-    """Questions for somebody."""
+    """A request for questions."""
 
     n: Annotated[
         int, Field(ge=1, le=100, description="How many at most."), BeforeValidator(_as_integer)
@@ -79,7 +77,7 @@ class AnswerIn(_In):
 
 
 class UndoIn(_In):
-    """What is taken back: the last answer or skip, or that to a question."""
+    """An undo of the last answer or skip, or of that to a question."""
 
     key: Key
     question: Number | None = None
@@ -204,14 +202,14 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, type[ErrorOut]]]:
 
 
 def _name_of(person: Person, name: str | None) -> str:
-    """The name of whoever signed in; refused where a request has another."""
+    """The name of the signed-in person; refuse a request with another."""
     if name is not None and name != person.name:
         raise HTTPException(403, f"The annotator must be the person signed in, {person.name!r}.")
     return person.name
 
 
 def _visible_name(person: Person, name: str | None) -> str | None:
-    """Of whom something is shown: owners see everybody, others themselves."""
+    """The visible annotator: owners see all, others themselves."""
     return name if person.role == "owner" else _name_of(person, name)
 
 
@@ -230,13 +228,13 @@ def make_api(context: AppContext) -> APIRouter:
 
     @router.get("/status", response_model=StatusOut, responses=_errors())
     def status(person: _Person, annotator: Annotated[Annotator | None, Query()] = None) -> Status:
-        """Where the session stands, for somebody or, where an owner asks, for anybody."""
+        """The status of the session, for the sender or, for owners, for anyone."""
         report = session.status(annotator=_visible_name(person, annotator))
         return report if person.role == "owner" else report.without_gold()
 
     @change("/ask", QuestionsOut)
     def ask(person: _Person, wanted: AskIn) -> list[Question]:
-        """Questions for whoever asks, leased to them; empty where `status` says why."""
+        """Questions leased to the sender; empty for the reason that `status` gives."""
         return session.ask(wanted.n, annotator=_name_of(person, wanted.annotator))
 
     @change("/answers", ReceiptOut, 404)
@@ -265,12 +263,12 @@ def make_api(context: AppContext) -> APIRouter:
     def history(
         person: _Person, annotator: Annotated[Annotator | None, Query()] = None
     ) -> list[Reply]:
-        """Answers and skips that stand, in the order given; annotators see their own."""
+        """Valid answers and skips, in their order; annotators see their own."""
         return session.history.answers(annotator=_visible_name(person, annotator))
 
     @router.get("/items/{row}", response_model=ItemOut, responses=_errors(404))
     def item(request: Request, _: _Person, row: Annotated[int, Path(ge=0, le=2**53)]) -> Item:
-        """An item as people see it; `image` is where its image can be had.
+        """An item for display; `image` is the path of its image.
 
         Annotators get those that they were asked about or that are shown as examples.
         """

@@ -3,10 +3,11 @@
 import ipaddress
 import logging
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
+from types import MappingProxyType
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -31,8 +32,6 @@ from askmeans.web.guard import HEADERS, Guard
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
 from askmeans.web.signin import SignIn, refuse_ended
-
-__all__ = ["create_app"]
 
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
@@ -90,13 +89,14 @@ def create_app(
     'askmeans: main'
     """
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
-    hosts, trusted = _check_hosts(public_hosts), _check_proxies(proxies)
-    if trusted and not hosts:
-        raise ParameterError(
-            "The 'proxies' parameter of web.create_app must come with 'public_hosts', the names by "
-            f"which people call the proxy. Got {proxies!r} and none."
-        )
-    context = AppContext(open_session(url, name), float(settle_seconds))
+    hosts, trusted = check_access(public_hosts, proxies)
+    app = session_app(AppContext(open_session(url, name), float(settle_seconds)))
+    protect(app, hosts, trusted)
+    return app
+
+
+def session_app(context: AppContext) -> FastAPI:
+    """The page of a session without what all requests pass first (`protect`)."""
     context.session.retry_timeout = _RETRY_SECONDS
 
     @asynccontextmanager
@@ -125,12 +125,34 @@ def create_app(
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_health(app, context)
     app.add_middleware(SignIn, context=context)
-    app.add_middleware(Guard, public_hosts=hosts, is_proxied=bool(trusted))
-    app.add_middleware(RequestLog)
-    if trusted:
-        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=trusted)
     _add_handlers(app, context)
     return app
+
+
+def protect(
+    app: FastAPI,
+    hosts: frozenset[str],
+    proxies: Sequence[str],
+    uploads: Mapping[str, int] = MappingProxyType({}),
+) -> None:
+    """Add what all requests pass first: the log, proxies, the guard."""
+    app.add_middleware(Guard, public_hosts=hosts, is_proxied=bool(proxies), uploads=uploads)
+    app.add_middleware(RequestLog)
+    if proxies:
+        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(proxies))
+
+
+def check_access(
+    public_hosts: Sequence[str], proxies: Sequence[str]
+) -> tuple[frozenset[str], list[str]]:
+    """Names and proxies of an application, checked."""
+    hosts, trusted = _check_hosts(public_hosts), _check_proxies(proxies)
+    if trusted and not hosts:
+        raise ParameterError(
+            "The 'proxies' parameter of web.create_app must come with 'public_hosts', the names by "
+            f"which people call the proxy. Got {proxies!r} and none."
+        )
+    return hosts, trusted
 
 
 def _check_hosts(public_hosts: Sequence[str]) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What a person sees of a question: its items, what differs, the groups, the answers' scale."""
+"""The display of a question: its items, their differences, the groups, the answers' scale."""
 
 import math
 import re
@@ -8,10 +8,6 @@ from typing import Any
 
 from askmeans.sessions import Group, Item, Question, Session
 from askmeans.web.drawing import colors_of
-
-__all__ = ["Card", "Cards", "Cell", "Entry", "GroupTile", "ItemView", "Point",
-           "describe", "describe_fully", "is_number", "points_of", "sample",
-           "slider_step"]  # fmt: skip
 
 Value = float | tuple[float, ...]
 
@@ -69,7 +65,7 @@ class ItemView:
 
     @property
     def speaks(self) -> bool:
-        """Whether what is shown says more than the name, which repeats it or is a mere label."""
+        """Whether the displayed values add to the name, which may repeat them."""
         return bool(self.text or self.image) or " = " in self.name
 
     @property
@@ -86,7 +82,7 @@ class Entry:
     """One cluster in the row of an item: asked now, answered, or neither."""
 
     name: str
-    question: int | None  # None where nothing is asked
+    question: int | None  # None without a question
     value: float | None
     answered: bool
     active: bool
@@ -100,7 +96,7 @@ class GroupTile:
     color: str
     key: str  # that answers with it
     examples: tuple[ItemView, ...]
-    is_guess: bool  # whether the model chose the examples: nobody put any item there
+    is_guess: bool  # whether the model chose the examples, since no answer did
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +125,7 @@ class Cards:
         self._ranges, self._naming = _columns_of(session)
 
     def card(self, question: Question, annotator: str, *, before: Any = None) -> Card:
-        """A question beside what belongs to it."""
+        """The card of a question."""
         items = tuple(map(self.item, question.items))
         card = Card(question=question, items=items, before=before)
         if question.kind == "group":
@@ -177,7 +173,7 @@ class Cards:
         )  # fmt: skip
 
     def _tile(self, group: Group, color: str, key: str, without: tuple[int, ...]) -> GroupTile:
-        """Its examples are items that people put there or pinned; where there are none, guesses."""
+        """A group with its examples: placed by people or pinned; else chosen by the model."""
         rows, is_guess = self.examples(group.number, _EXAMPLES, without)
         return GroupTile(
             group=group, color=color, key=key, examples=tuple(map(self.item, rows)),
@@ -185,14 +181,14 @@ class Cards:
         )  # fmt: skip
 
     def examples(self, group: int, n: int, without: tuple[int, ...] = ()) -> tuple[list[int], bool]:
-        """Rows that people put into a group or pinned; the model's choice where there are none."""
+        """Rows that people placed in a group or pinned; else the model's choice."""
         session = self._session
         placed = session.exemplars(group, n=n, without=without, placed_only=True)
         rows = placed or session.exemplars(group, n=n, without=without)
         return rows, not placed and bool(rows)
 
     def item(self, row: int) -> ItemView:
-        """An item with its fields as text, and where its numbers lie."""
+        """An item with its fields as text, and the places of its numbers."""
         item = self._session.item(row)
         cells = [
             Cell(name=name, value=_as_text(value), place=self._place(name, value))
@@ -218,7 +214,7 @@ class Cards:
         return f"{names} in {self._session.groups.all_names[question.cluster]}"
 
     def practice_items(self) -> list[tuple[int, Group]]:
-        """Rows to practise on, one of each group; empty where people placed too few."""
+        """Rows for practice, one of each group; empty if people placed too few."""
         if self._session.config.ask != "group":
             return []
         items = []
@@ -332,7 +328,7 @@ def is_number(value: Any) -> bool:
 
 
 def _as_text(value: Any) -> str:
-    """A field as people read it."""
+    """Format a field."""
     if value is None:
         return "no value"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
@@ -349,7 +345,7 @@ class Point:
 
 
 def points_of(ask: str, levels: int | None) -> list[Point]:
-    """The buttons; none where the scale is too fine for keys: then there is the slider."""
+    """The buttons; none if the scale is too fine for keys, which gets a slider."""
     words = _SIDES
     if ask != "relative":
         n = _N_POINTS if levels is None else levels
@@ -370,7 +366,7 @@ def slider_step(levels: int | None) -> float:
 
 
 def describe(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
-    """A value as people read it; shares by the groups' names."""
+    """Format a value; shares with the groups' names."""
     if value is None:
         return "cannot say"
     if isinstance(value, tuple):
@@ -383,7 +379,7 @@ def describe(value: Value | None, names: Sequence[str] = (), ask: str = "") -> s
 
 
 def describe_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
-    """A value with its word, where it has one."""
+    """Format a value, with its word if it has one."""
     if value is None or isinstance(value, tuple) or ask == "relative":
         return f"“{describe(value, names, ask)}”"
     word = _word(value, ask)

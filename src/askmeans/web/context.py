@@ -5,7 +5,6 @@ import functools
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote, unquote
@@ -36,12 +35,10 @@ from askmeans.web.items import ItemTable
 from askmeans.web.limits import RateLimit
 from askmeans.web.result_views import ResultView, ResultViews
 
-__all__ = ["STATIC", "STYLES", "AppContext", "is_api", "redirect", "scale_of", "templates"]
-
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_FAILED_RATE, _FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
+FAILED_RATE, FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 # Quick hands answer three questions a second, a program on the same machine forty: more than
 # twice that, and ten seconds of it at once.
 _PERSON_RATE, _PERSON_BURST = 100.0, 1000.0
@@ -50,24 +47,30 @@ _DEEPEST = 6  # of HTML's headings
 _TURNS = 2  # answers at once: one is written to the disk while the other is checked
 _TURN_SECONDS = 30.0  # after which a request no longer waits for its turn
 _MESSAGE_COOKIE, _UNDO_COOKIE = "askmeans_said", "askmeans_undo"
+TITLES = {403: "This is not for you to do", 404: "There is no such page"}  # of refusals
 _markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
 STATIC = Path(__file__).parent / "static"
 STYLES = ("theme", "base", "frame", "forms", "progress", "item", "answer", "choices", "groups",
-          "results", "items")  # of a page, in the order of the cascade  # fmt: skip
+          "results", "items", "lists")  # of a page, in the order of the cascade  # fmt: skip
+HOME_STYLES = (*STYLES[:4], "projects")  # of the pages about projects
 
 
 class AppContext:
     """One session being served."""
 
-    def __init__(self, session: Session, settle_seconds: float, root: str = "") -> None:
+    def __init__(
+        self, session: Session, settle_seconds: float, root: str = "", home: str = ""
+    ) -> None:
         self.session = session
         self.root = root  # the path under which the session is served
+        self.home = home  # the start page, where several sessions are served
+        self.at_end: list[Callable[[], None]] = []  # of routes that have threads of their own
         self.assignments = Assignments(session, settle_seconds)
         self.cards = self.assignments.cards
         self.result_views = ResultViews(session)
         self.thumbnails = Thumbnails(session)
         self.responses = ResponseCache()
-        self.failed_signins = RateLimit(_FAILED_RATE, _FAILED_BURST)
+        self.failed_signins = RateLimit(FAILED_RATE, FAILED_BURST)
         self.requests_of_people = RateLimit(_PERSON_RATE, _PERSON_BURST)
         self.cards.predict = self._predict
         self._item_table: tuple[object, ItemTable] | None = None
@@ -96,6 +99,7 @@ class AppContext:
             "token": request.state.token,
             "mark": self.assignments.mark,
             "root": self.root,
+            "home": self.home,
             "path": request.scope["path"],
             "here": f"{request.scope['path']}?{request.url.query}".rstrip("?"),
             "is_owner": self.is_owner(request),
@@ -114,7 +118,7 @@ class AppContext:
             return JSONResponse({"detail": text}, status)
         if is_script(request):
             return PlainTextResponse(text, status)
-        title = HTTPStatus.NOT_FOUND.phrase if status == 404 else "That did not work"
+        title = TITLES.get(status, "That did not work")
         return self.page(request, "error.html", status_code=status, title=title, text=text)
 
     def failure(self, request: Request, error: AskmeansError) -> Response:
@@ -271,6 +275,8 @@ class AppContext:
 
     def close(self) -> None:
         """End the threads, and close the session."""
+        for end in self.at_end:
+            end()
         self.result_views.close()
         self.thumbnails.close()
         self._background.shutdown(wait=True, cancel_futures=True)
@@ -336,6 +342,6 @@ templates = Environment(  # compiled once, however many sessions are served
 )
 # Unless a page overrides them.
 templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html",
-                      "root": "", "styles": STYLES}  # fmt: skip
+                      "root": "", "home": "", "styles": STYLES}  # fmt: skip
 templates.filters |= {"describe": describe, "describe_fully": describe_fully, "items": rounded,
                       "markdown": as_html, "percent": percent}  # fmt: skip

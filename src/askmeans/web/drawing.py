@@ -15,8 +15,6 @@ from askmeans.results import rounded
 from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook
 
-__all__ = ["Plane", "colors_of", "error_curve", "palette", "scatter", "strips"]
-
 Floats = NDArray[np.floating]
 
 _MOST_POINTS = 1500
@@ -80,7 +78,7 @@ class Plane:
 
 
 def _principal_directions(X: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """The first two principal directions of centred rows, as far as there are two."""
+    """The first two principal directions of centred rows; fewer of narrow data."""
     _, sizes, rows = np.linalg.svd(X, full_matrices=False)
     kept = [row for row, size in zip(rows, sizes, strict=True) if size > 1e-9 * max(sizes[0], 1)]
     # The sign of a direction is arbitrary: the largest component of each is positive.
@@ -139,7 +137,7 @@ def scatter(
 
 
 def _describe_shares(row: NDArray[np.float64], names: Sequence[str]) -> str:
-    """The three strongest memberships in words, without traces."""
+    """Format the three strongest memberships, without traces."""
     order = np.argsort(-row, kind="stable")[:3]
     return ", ".join(f"{row[j]:.0%} {names[j]}" for j in order if row[j] >= 0.01)
 
@@ -157,7 +155,7 @@ def _apart(points: NDArray[np.float64], candidates: Sequence[int]) -> set[int]:
 
 
 def strips(memberships: Floats) -> list[str]:
-    """A strip for each group: a column per item (or several, averaged), dark where it belongs."""
+    """A strip for each group: a column per item (or mean of several), dark for members."""
     order = np.lexsort((-memberships.max(axis=1), memberships.argmax(axis=1)))
     parts = np.array_split(memberships[order], min(len(order), _MOST_COLUMNS))
     columns = np.array([part.mean(axis=0) for part in parts])

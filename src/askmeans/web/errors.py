@@ -27,8 +27,6 @@ from askmeans.exceptions import (
 from askmeans.sessions import Session
 from askmeans.sessions.store import is_postgresql
 
-__all__ = ["explain", "message_for_program", "status_of"]
-
 _log = logging.getLogger("askmeans.web")
 _FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
 _LOST = (
@@ -72,7 +70,7 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (ParameterError, 422),
     (DataError, 422),
     (SessionError, 409),
-    (StoreError, 503),  # until whoever runs the database has repaired it
+    (StoreError, 503),  # until the database is repaired
 ]
 
 
@@ -82,7 +80,7 @@ def status_of(error: AskmeansError) -> int:
 
 
 def explain(error: AskmeansError) -> str:
-    """What went wrong, for a person: what they did, and what they can do now.
+    """Describe an error for a person: what they did, and what they can do now.
 
     The log has the message where the server is to blame, or no sentence was written for it.
     """

@@ -26,8 +26,6 @@ from askmeans.sessions.tables import (
 from askmeans.tables.pictures import thumbnail
 from askmeans.web.result_views import ResultView
 
-__all__ = ["EXPORTS", "ResponseCache", "Thumbnails", "export", "picture", "result_json", "stream"]
-
 EXPORTS = {
     "memberships.csv": "Memberships",
     "centers.csv": "Centres",
@@ -39,7 +37,7 @@ _CHUNK = 2**16  # bytes sent at a time: a slow reader keeps no copy of the whole
 _CARDS = 16  # of those to come
 _EXAMPLES = 5  # of a group: those on its tile, and one to practise on
 # An SVG that is opened by itself is a document: it may do nothing, and is in no origin. A browser
-# keeps a picture for a while, for whoever is signed in: the same examples are on every card.
+# keeps a picture for a while, for its user alone: the same examples are on every card.
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "cache-control": "private, max-age=600",

@@ -8,12 +8,10 @@ import numpy as np
 
 from askmeans.results import ErrorEstimate, expected_wrong_text, rounded
 
-__all__ = ["Outlook", "outlook_of"]
-
 _MORE = 20  # cards to forecast for
 _LAST = 5  # estimates that the slope is fitted to
 _FEWEST = 3
-_ROOT = -0.5  # the slope where there are too few: errors fall with the root of the answers
+_ROOT = -0.5  # the slope with too few points: errors fall with the root of the answers
 _STEEPEST = -1.5
 _LITTLE = 0.9  # of the wrong items that are left, from which their number hardly changed
 _NONE = 1e-6  # fewer wrong items than this are none
@@ -37,7 +35,7 @@ class Outlook:
 
     @property
     def sentence(self) -> str:
-        """The same in words, with its interval."""
+        """Format the forecast, with its interval."""
         return expected_wrong_text(self.wrong, self.n_items, self.curve[-1].wrong_band)
 
     @property
@@ -58,7 +56,7 @@ class Outlook:
 
     @property
     def goal(self) -> str | None:
-        """When it is good enough, in words; None where another rule than wrong items decides."""
+        """Describe when the result is good enough; None if another rule decides."""
         if self.target is None:
             return None
         return f"fewer than {100 * self.target:.3g} % in the wrong group"
@@ -72,7 +70,7 @@ def outlook_of(
     target: float | None,
     is_good: bool,
 ) -> Outlook | None:
-    """What the estimates so far say about more cards; None before there are any."""
+    """The forecast for more cards from the estimates so far; None without any."""
     known = tuple(each for each in curve if each.wrong is not None)
     if not known:
         return None

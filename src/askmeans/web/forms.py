@@ -1,4 +1,4 @@
-"""Forms as browsers send them, and who sent them: what a field must be, and what it says if not."""
+"""Forms and their senders: fields are checked, with a sentence about each fault."""
 
 from typing import Annotated, Any
 from urllib.parse import parse_qs
@@ -7,8 +7,6 @@ from fastapi import Depends, HTTPException, Request
 
 from askmeans.exceptions import ParameterError
 from askmeans.web.guard import check_token
-
-__all__ = ["INCOMPLETE", "Form", "SentForm", "annotator_of", "is_script"]
 
 _MOST_FIELDS = 250  # of a form: a share for each group among them
 _LONGEST_NAME = 80
@@ -22,14 +20,14 @@ _TYPED = {  # fields that people fill in
 
 
 class Form:
-    """The fields of a form, each once, and who is signed in where it was sent."""
+    """The fields of a form, each once, and its sender."""
 
     def __init__(self, fields: dict[str, str], sender: str | None = None) -> None:
         self._fields = fields
         self.sender = sender
 
     def get(self, name: str) -> str | None:
-        """A field, None where it was not sent."""
+        """A field; None if it was not sent."""
         return self._fields.get(name)
 
     @property
@@ -64,7 +62,7 @@ class Form:
         return {group: self.number(f"share-{group}") / 100.0 for group in self.numbered("share-")}
 
     def numbered(self, prefix: str) -> dict[int, str]:
-        """Fields of a prefix and a number, by that number, where they are filled in."""
+        """Filled in fields of a prefix and a number, by that number."""
         return {
             Form({"number": name.removeprefix(prefix)}).integer("number"): value.strip()
             for name, value in self._fields.items()
@@ -115,7 +113,7 @@ SentForm = Annotated[Form, Depends(_read)]
 
 
 def annotator_of(request: Request) -> str | None:
-    """The name of the person who is signed in; None where nobody is."""
+    """The name of the signed-in person; None without one."""
     person = getattr(request.state, "person", None)
     return None if person is None else str(person.name)
 

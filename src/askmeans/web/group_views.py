@@ -1,4 +1,4 @@
-"""What a result says of groups and items: sizes, typical items and words, what is unclear."""
+"""Views of groups and items: sizes, typical items and words, unclear items."""
 
 import itertools
 import math
@@ -9,21 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Group, Item, Reply, Session, SessionResult
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.group_numbers import RESERVED
 from askmeans.web.cards import describe, is_number, sample
 from askmeans.web.drawing import colors_of, strips
-
-__all__ = ["Explanation", "GroupView", "Outside", "Profile", "Profiles", "Reason", "Review",
-           "Trait", "answered_rows", "explain_item", "group_views", "outside_of",
-           "reviews"]  # fmt: skip
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _TYPICAL = 4
 _REVIEWED = 8
@@ -45,7 +38,7 @@ _TOKEN = re.compile(r"[^\W\d_]{3,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trait:
-    """A number that sets a group apart: its mean, and where that lies."""
+    """A feature that distinguishes a group: its mean, and the place of that."""
 
     name: str
     value: str
@@ -55,7 +48,7 @@ class Trait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """What is typical of a group, the most typical first."""
+    """Typical items and words of a group, the most typical first."""
 
     words: tuple[str, ...]
     traits: tuple[Trait, ...]
@@ -73,7 +66,7 @@ class GroupView:
     strip: str
     profile: Profile
     typical: tuple[tuple[Item, float], ...]  # with their memberships
-    suggested: str | None  # a name made of typical words, for a group that nobody named
+    suggested: str | None  # a name of typical words, for a group without a name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,7 +167,7 @@ class Profiles:
 
 
 def answered_rows(session: Session, replies: Sequence[Reply]) -> tuple[Rows, Rows]:
-    """Rows that have an answer, and those of them of which nobody could say where they belong."""
+    """Rows with an answer, and those of them with "cannot say" only."""
     answers = [each for each in replies if each.kind != "skip"]
     answered = {each.question for each in answers}
     unsure = answered - {each.question for each in answers if each.value is not None}
@@ -219,7 +212,7 @@ def group_views(
 
 
 def outside_of(session: Session, result: SessionResult) -> Outside | None:
-    """The items in none of the groups; None where there are none."""
+    """The items in no group; None without any."""
     rows = np.flatnonzero(strongest_clusters(result.memberships) < 0)
     unassigned = result.unassigned
     if unassigned is None or not len(rows):
@@ -315,7 +308,7 @@ def explain_item(
 
 
 def _suggested_names(names: Sequence[str], profiles: Sequence[Profile]) -> list[str | None]:
-    """Names of two typical words each, all different, for groups that nobody named."""
+    """Names of two typical words each, all different, for groups without a name."""
     taken = {name.casefold() for name in names} | {RESERVED}
     suggested: list[str | None] = []
     for name, profile in zip(names, profiles, strict=True):
@@ -346,7 +339,7 @@ def _spreads(result: SessionResult, answered: Rows) -> Floats:
 
 
 def _distances(session: Session, row: int, result: SessionResult) -> Floats | None:
-    """How far an item is from the centres; None for one added later, or where there are none."""
+    """Distances of an item from the centres; None for a later item, or without centres."""
     centers = result.clustering.centers
     is_known = row < len(session.rows.base) and bool(np.isfinite(centers).all())
     if result.basis == "nothing" or not is_known:

@@ -19,6 +19,8 @@ import ipaddress
 import logging
 import re
 import secrets
+from collections.abc import Mapping
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
@@ -29,12 +31,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, rate_limit_key
 
-__all__ = ["HEADERS", "LOOPBACK", "MOST_BYTES", "Guard", "check_token", "cookie_name",
-           "is_loopback", "set_cookie"]  # fmt: skip
-
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES = 64 * 1024
-_TOO_LARGE = f"This is too long to be sent at once: at most {MOST_BYTES:,} bytes. Shorten it."
 TOKEN_COOKIE = "askmeans_token"
 HEADERS = {
     "content-security-policy": (
@@ -66,11 +64,17 @@ class Guard:
     """The middleware around the application."""
 
     def __init__(
-        self, app: ASGIApp, public_hosts: frozenset[str] = frozenset(), *, is_proxied: bool = False
+        self,
+        app: ASGIApp,
+        public_hosts: frozenset[str] = frozenset(),
+        *,
+        is_proxied: bool = False,
+        uploads: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self._app = app
         self._public_hosts = public_hosts
         self._is_proxied = is_proxied
+        self._uploads = uploads  # paths that take files, and the most bytes of each
         self._addresses = RateLimit(ADDRESS_RATE, ADDRESS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -107,16 +111,17 @@ class Guard:
                     message["headers"] = [_secured(*header) for header in message["headers"]]
             await send(message)
 
+        most = self._uploads.get(scope["path"], MOST_BYTES)
         refusal = (
             _refuse_long_head(scope)
             or self._refuse_client(scope, headers)
             or self._refuse_host(headers)
-            or _refuse_foreign_form(scope["method"], headers)
+            or _refuse_foreign_form(scope["method"], headers, most)
         )
         if refusal is not None:
             await refusal(scope, receive, send_with_headers)
             return
-        await self._app(scope, limited_receive(receive), send_with_headers)
+        await self._app(scope, limited_receive(receive, most), send_with_headers)
 
     def _has_certificate(self, scope: Scope, headers: Headers) -> bool:
         """Whether a request came encrypted to this server itself, by one of its names."""
@@ -231,7 +236,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _refuse_foreign_form(method: str, headers: Headers) -> PlainTextResponse | None:
+def _refuse_foreign_form(method: str, headers: Headers, most: int) -> PlainTextResponse | None:
     """Refuse a change that another page sends, or that is too long."""
     if method in _SAFE:
         return None
@@ -243,18 +248,29 @@ def _refuse_foreign_form(method: str, headers: Headers) -> PlainTextResponse | N
     if is_foreign or headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
         return PlainTextResponse("Only this page itself may send this.", 403)
     length = headers.get("content-length", "0")
-    if not _DIGITS.fullmatch(length) or int(length) > MOST_BYTES:
-        return PlainTextResponse(_TOO_LARGE, 413)
+    if not _DIGITS.fullmatch(length) or int(length) > most:
+        return PlainTextResponse(_too_large(most), 413)
     return None
 
 
-def limited_receive(receive: Receive) -> Receive:
-    """Receive no more bytes than allowed, whatever was announced, and in time."""
+def _too_large(most: int) -> str:
+    """What is said of a body that is too long."""
+    if most > MOST_BYTES:
+        return f"This file is too large: at most {most // 1_000_000} MB. Send a part of it."
+    return f"This is too long to be sent at once: at most {most:,} bytes. Shorten it."
+
+
+def limited_receive(receive: Receive, most: int = MOST_BYTES) -> Receive:
+    """Receive no more bytes than allowed, whatever was announced, and in time.
+
+    A form must come within some seconds; of a file, each piece.
+    """
     n_bytes, is_complete = 0, False
-    end = asyncio.get_running_loop().time() + BODY_SECONDS
+    clock = asyncio.get_running_loop().time
+    end = clock() + BODY_SECONDS
 
     async def limited() -> Message:
-        nonlocal n_bytes, is_complete
+        nonlocal n_bytes, is_complete, end
         if is_complete:  # the next message is that the client has gone, whenever that is
             return await receive()
         try:
@@ -263,8 +279,10 @@ def limited_receive(receive: Receive) -> Receive:
         except TimeoutError:
             raise HTTPException(408, "Sending took too long. Try again.") from None
         n_bytes += len(message.get("body", b""))
-        if n_bytes > MOST_BYTES:
-            raise HTTPException(413, _TOO_LARGE)
+        if n_bytes > most:
+            raise HTTPException(413, _too_large(most))
+        if most > MOST_BYTES:
+            end = clock() + BODY_SECONDS
         is_complete = not message.get("more_body", False)
         return message
 

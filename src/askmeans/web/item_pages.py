@@ -1,4 +1,4 @@
-"""The table of items, items moved together, and one item: why it is there, and what is like it."""
+"""The table of items, items moved together, and the page of one item."""
 
 import secrets
 
@@ -13,8 +13,6 @@ from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
 from askmeans.web.group_views import explain_item
 from askmeans.web.items import NOBODY, NONE, PER_PAGE, ItemFilter
 from askmeans.web.result_pages import RESULT_TIMEOUT
-
-__all__ = ["add_items"]
 
 _BRIEF = 0.1  # seconds that the table waits for a newer result: later answers are in it anyhow
 _MOST_MOVED = 5000  # items at once

@@ -1,4 +1,4 @@
-"""Items as a table: what each is in, filtered, sorted, and cut into pages; the same from the map.
+"""The table of items with their groups, filtered, sorted, and in pages; also from the map.
 
 A table is made once for each result and event. Answers that came after the result are in it.
 """
@@ -13,6 +13,7 @@ import numpy as np
 from fastapi import HTTPException
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Rows
 from askmeans._util.checks import parse_digits
 from askmeans.queries import is_model
 from askmeans.results import strongest_clusters
@@ -20,17 +21,13 @@ from askmeans.sessions import Item, Session
 from askmeans.web.drawing import colors_of
 from askmeans.web.result_views import ResultView
 
-__all__ = ["NOBODY", "NONE", "PER_PAGE", "UNKNOWN", "ItemFilter", "ItemRow", "ItemTable"]
-
 PER_PAGE = 50
 NONE, UNKNOWN = -1, -2  # the group of an item that is in none, or of which nothing is known yet
-NOBODY = "-"  # who decided an item that nobody was asked about
+NOBODY = "-"  # decided by no person
 SORTS = ("row", "confidence", "group")
 _MOST_WORDS = 200  # characters of a search
 _CORNER = re.compile(r"-?\d{1,4},-?\d{1,4}")
 _MOST_CORNERS = 200
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +64,7 @@ class ItemFilter:
 
     @property
     def fields(self) -> dict[str, str]:
-        """The same as an address or a form has it, without what is not set."""
+        """The fields of an address or a form, without defaults."""
         group = "none" if self.group == NONE else "" if self.group is None else str(self.group)
         fields = {
             "q": self.words,
@@ -95,7 +92,7 @@ class ItemRow:
     """A line of the table."""
 
     item: Item
-    group: str | None  # its name; None where nothing is known yet
+    group: str | None  # its name; None if unknown
     color: str | None
     share: float | None
     confidence: float | None
@@ -103,7 +100,7 @@ class ItemRow:
 
 
 class ItemTable:
-    """What every item is in, as of one result and one event."""
+    """The group of every item, by one result and the answers up to one event."""
 
     def __init__(self, session: Session, view: ResultView | None) -> None:
         self._session, self.view = session, view
@@ -135,7 +132,7 @@ class ItemTable:
             self.confidence[:n] = result.confidence
 
     def _read_answers(self, view: ResultView | None) -> None:
-        """Who decided, and where items are that were answered after the result."""
+        """Add who decided, and the groups of items answered after the result."""
         session, event = self._session, 0 if view is None else view.event
         for reply in session.history.answers():
             if reply.value is None or is_model(reply.annotator):

@@ -15,9 +15,6 @@ from collections.abc import Callable
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["BODY_SECONDS", "HEADER_SECONDS", "MOST_CONNECTIONS", "MOST_HEADER_BYTES",
-           "BoundedProtocol", "RateLimit", "rate_limit_key"]  # fmt: skip
-
 BODY_SECONDS = 20.0  # for 64 KiB: a slow telephone takes a second
 HEADER_SECONDS = 10.0  # from the connection, or the last response, to a complete head
 WRITE_SECONDS = 60.0  # to read the 48 KiB that a full buffer must lose: 1 KiB a second is enough
@@ -79,8 +76,8 @@ class BoundedProtocol(H11Protocol):
     _head_timeout: asyncio.TimerHandle | None = None
     _write_timeout: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Accept a connection, unless there are too many."""
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn's signature
+        """Accept a connection, up to a limit."""
         super().connection_made(transport)
         if len(self.connections) > self.most_connections and not self._make_room():
             _log.warning("A connection was refused: there are %d.", len(self.connections) - 1)

@@ -17,8 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askmeans.sessions.events import from_client
 
-__all__ = ["RequestLog", "log_as_json"]
-
 _log = logging.getLogger("askmeans.requests")
 _FIELDS = ("method", "path", "status", "ms", "address")
 

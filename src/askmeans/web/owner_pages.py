@@ -3,17 +3,18 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
 from askmeans.queries import ME
 from askmeans.sessions.people import ROLES
+from askmeans.sessions.served import recall
 from askmeans.sessions.settings import OPTIONS
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
-
-__all__ = ["add_owner"]
+from askmeans.web.guard import LOOPBACK, hostname
 
 # Where a form may lead back to: pages of ours.
 _PLACES = re.compile(r"/|/(groups|results|review|invites|items(/\d+|\?[\w=&%+.,-]*)?)", re.ASCII)
@@ -21,7 +22,7 @@ _EXAMPLES = 6  # of a group
 _PLACED = 60  # items of a group that can be split off
 _CHANGES = 20  # that are listed
 
-Work = Callable[[Form, str], str]  # what a form asks for; returns a sentence about it
+Work = Callable[[Form, str], str]  # handles a form; returns a sentence about it
 AddForm = Callable[..., Callable[[Work], None]]
 
 
@@ -29,7 +30,7 @@ def add_owner(router: APIRouter, context: AppContext) -> None:
     """Everything that is not answering."""
 
     def form_at(path: str, back: str = "/results") -> Callable[[Work], None]:
-        """Add a form that leads back with a sentence about what was done."""
+        """Add a form that leads back with a sentence about its effect."""
 
         def add(work: Work) -> None:
             @router.post(path)
@@ -149,7 +150,7 @@ def _placed_by(context: AppContext, annotator: str) -> dict[int | None, list[int
 
 
 def _add_items(context: AppContext, form_at: AddForm) -> None:
-    """Examples, items of one's own choice, and decisions where people disagree."""
+    """Examples, answers about chosen items, and decisions about disagreements."""
     session = context.session
 
     @form_at("/pin")
@@ -175,7 +176,7 @@ def _add_items(context: AppContext, form_at: AddForm) -> None:
 
 
 def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
-    """The owner's options, a pause, the budget, and what is good enough."""
+    """The owner's options, pause, budget and target."""
     settings = context.session.settings
 
     @form_at("/options")
@@ -216,14 +217,22 @@ def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> N
 
 
 def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
-    """The links there are, links for others, and links that end."""
+    """The list of invitations, new ones, and revocation."""
     people = context.session.people
 
     def page(request: Request, link: str = "", name: str = "") -> Response:
-        invites = [(each, _minute(each.until), _minute(each.used)) for each in people.invites()]
+        listed = [(each, *map(_at, (each.until, each.used))) for each in people.invites()[::-1]]
         return context.page(
-            request, "invites.html", invites=invites[::-1], link=link, name=name, roles=ROLES
-        )
+            request, "invites.html", invites=listed, link=link, name=name, roles=ROLES,
+            is_here=hostname(urlsplit(address_for(request)).netloc) in LOOPBACK,
+        )  # fmt: skip
+
+    def address_for(request: Request) -> str:
+        """The address by which others reach the page: where it is served, not as one sees it."""
+        served = recall(context.session)
+        here = f"{str(request.base_url).rstrip('/')}{context.root}/"
+        is_local = hostname(request.url.netloc) in LOOPBACK
+        return served.address if served and is_local and request.state.secure else here
 
     @router.get("/invites")
     def invites(request: Request) -> Response:
@@ -240,7 +249,7 @@ def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -
         )
         if status >= 400:
             return redirect("/invites", text, failed=True)
-        return page(request, f"{request.base_url}?token={text}", name)
+        return page(request, f"{address_for(request)}?token={text}", name)
 
     @form_at("/revoke", back="/invites")
     def revoke(form: Form, who: str) -> str:
@@ -248,6 +257,6 @@ def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -
         return f"{ended.name} cannot come in by this link any more."
 
 
-def _minute(at: float | None) -> str:
-    """A time, to the minute."""
-    return "never" if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"
+def _at(seconds: float | None) -> datetime | None:
+    """A time; None for never."""
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

@@ -11,14 +11,13 @@ from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
 from askmeans.web.context import AppContext, redirect, scale_of
 from askmeans.web.forms import SentForm, annotator_of, is_script
+from askmeans.web.history_pages import add_history
 from askmeans.web.item_pages import add_items
+from askmeans.web.model_pages import add_models
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.result_pages import add_results
-from askmeans.web.signin import add_signin
+from askmeans.web.signin import add_signin, is_unnamed
 
-__all__ = ["make_router", "worked_example"]
-
-_HISTORY = 200  # answers on one page
 _SAMPLE = 500  # items among which the worked example is chosen
 _TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
 
@@ -30,10 +29,12 @@ def make_router(context: AppContext) -> APIRouter:
     router = APIRouter(include_in_schema=False)
     _add_answering(router, context)
     _add_person(router, context)
+    add_history(router, context)
     add_signin(router, context)
     add_results(router, context)
     add_items(router, context)
     add_owner(router, context)
+    add_models(router, context)
     return router
 
 
@@ -107,7 +108,9 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/name")
     def name_page(request: Request) -> Response:
-        return context.page(request, "name.html", people=list(session.status().people))
+        people = list(session.status().people)
+        unnamed = is_unnamed(request.state.person)
+        return context.page(request, "name.html", people=people, unnamed=unnamed)
 
     @router.get("/welcome")
     def welcome(request: Request) -> Response:
@@ -140,15 +143,6 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
             tiles=tiles, group=group, chosen=chosen,
         )  # fmt: skip
 
-    @router.get("/history")
-    def history(request: Request) -> Response:
-        replies = session.history.answers(annotator=annotator_of(request))
-        rows = [
-            (reply, cards.label(session.question(reply.question)))
-            for reply in reversed(replies[-_HISTORY:])
-        ]
-        return context.page(request, "history.html", rows=rows, n=len(replies), most=_HISTORY)
-
     @router.get("/help")
     def help_page(request: Request) -> Response:
         example = worked_example(session)
@@ -162,7 +156,7 @@ class Example:
     one: str
     near: str
     far: str
-    group: str | None  # where people put the first
+    group: str | None  # the group of the first answer
 
 
 def worked_example(session: Session) -> Example:

@@ -9,8 +9,6 @@ from askmeans.web.context import AppContext
 from askmeans.web.files import EXPORTS, export, picture, stream
 from askmeans.web.forms import annotator_of
 
-__all__ = ["RESULT_TIMEOUT", "add_results"]
-
 RESULT_TIMEOUT = 5.0  # seconds a page waits for the newest result before it shows the last
 
 

@@ -35,14 +35,11 @@ from askmeans.web.group_views import (
     reviews,
 )
 
-__all__ = ["Contradiction", "Contributor", "Dispute", "ResultView", "ResultViews",
-           "contradictions_of", "disputes_of", "people_of"]  # fmt: skip
-
 _GLANCE_SECONDS = 10.0  # after which people who answer get a newer estimate
 _USE_THE_LAST = (TimeoutError, AskmeansError)  # and the page looks again
 _GLANCE_REST = 20.0  # times as long as the last took, so that answers are not slowed down
-_BUSY_REST = 5.0  # the same where many people answer at once, whoever reads the results
-_BREAK = 120.0  # seconds after which somebody was away, not thinking
+_BUSY_REST = 5.0  # the same while many people answer
+_BREAK = 120.0  # seconds after which an annotator was away
 _MOST_DISPUTES = 8
 _MOST_CONTRADICTIONS = 20
 
@@ -55,7 +52,7 @@ class Contributor:
     answers: int
     unsure: int
     seconds: float | None  # median time between answers; None where too few are known
-    alpha: float | None  # agreement with the others; None where it is not defined
+    alpha: float | None  # agreement with the others; None if undefined
     gold: GoldScore | None  # their answers to gold questions
     is_here: bool  # whether they hold a question now
 
@@ -66,9 +63,9 @@ class Dispute:
 
     disagreement: Disagreement
     item: Item
-    answers: tuple[tuple[str, str], ...]  # person, and answer in words
+    answers: tuple[tuple[str, str], ...]  # person, and formatted answer
     decision: str | None
-    groups: frozenset[int]  # that somebody named
+    groups: frozenset[int]  # with a name by people
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +115,7 @@ class ResultViews:
         self._latest: ResultView | None = None
         self._coming: Future[ResultView] | None = None
         self._made_at, self._took = -math.inf, 0.0
-        self.trouble: str | None = None  # why there is no newer view, where the answers allow none
+        self.trouble: str | None = None  # why there is no newer view, if the answers allow none
 
     def glance(self) -> ResultView | None:
         """The last view, however old; a newer one is started now and then, not every time."""
@@ -129,7 +126,7 @@ class ResultViews:
         return self._latest
 
     def latest(self, wait: float | None) -> ResultView | None:
-        """The newest view; one of the last event where it is ready within so many seconds."""
+        """The newest view; that of the last event, if it is ready within so many seconds."""
         coming = self.order()
         if coming is not None:
             with suppress(*_USE_THE_LAST):
@@ -144,7 +141,7 @@ class ResultViews:
         return self._latest
 
     def order(self) -> Future[ResultView] | None:
-        """Have a view of the last event made; None where it exists."""
+        """Start a view of the last event; None if it exists."""
         event = self._session.history.last_event
         with self._lock:
             if self._latest is not None and (self._latest.event == event or self._is_resting):

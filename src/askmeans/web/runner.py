@@ -2,8 +2,8 @@
 
 import ctypes
 import gc
-import getpass
 import html
+import secrets
 import shutil
 import socket
 import ssl
@@ -14,28 +14,28 @@ import time
 import webbrowser
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from askmeans._util.checks import check_number
 from askmeans.exceptions import AskmeansError, ParameterError
-from askmeans.queries import ME
 from askmeans.sessions import Session
-from askmeans.sessions.served import Served, recall, remember
+from askmeans.sessions.served import Served, recall, remember, served_file
 from askmeans.web.app import create_app
 from askmeans.web.guard import LOOPBACK
 from askmeans.web.limits import HEADER_SECONDS, MOST_HEADER_BYTES, BoundedProtocol
 from askmeans.web.logs import log_as_json
-
-__all__ = ["Access", "serve"]
+from askmeans.web.project_pages import create_projects_app
+from askmeans.web.signin import owner_token
 
 PORT = 8420
-_WEEK = 7 * 24 * 3600.0
 # Seconds for which a thread that computes may hold the interpreter. An answer gives it up a hundred
 # times: at each statement to the database and each look at its files.
 _SWITCH_INTERVAL = 0.0001
+_WEEK, _MONTH = 7 * 24 * 3600.0, 30 * 24 * 3600.0
 _M_ARENA_MAX, _M_MMAP_THRESHOLD = -8, -3  # of malloc.h
 
 
@@ -76,7 +76,7 @@ def serve(
     json_logs: bool = False,
     access: Access = Access(),  # noqa: B008 - frozen
 ) -> None:
-    """Serve the page of a session until it is interrupted, and print a link that signs you in.
+    """Serve a session, or a folder of them, until interrupted, and print a link that signs you in.
 
     The link is the previous one while it is valid for a week more: it is kept in a file that only
     you can read (in $XDG_STATE_HOME/askmeans or ~/.local/state/askmeans).
@@ -84,7 +84,8 @@ def serve(
     Parameters
     ----------
     url : str or Path
-        The session's database: a path, sqlite:///PATH or postgresql://USER@HOST/NAME.
+        The session's database: a path, sqlite:///PATH or postgresql://USER@HOST/NAME. Or a folder:
+        then the page begins with the projects in it, and makes new ones.
     name : str or None, default=None
         The session's name; None where there is only one.
     host : str, default="127.0.0.1"
@@ -117,20 +118,10 @@ def serve(
     check_number(port, "port", "askmeans serve", integer=True)
     _check_access(host, access)
     _limit_arenas()
-    app = create_app(url, name, public_hosts=access.public_hosts, proxies=access.proxies)
-    session: Session = app.state.context.session
-    try:
-        listening = listen(host, int(port))
-        address = _address(host, listening.getsockname()[1], access)
-        last = recall(session)
-        token, link = last.token if last else None, address
-        if not json_logs:
-            token = _owner_token(session, token)
-            link = f"{address}?token={token}"
-        remember(session, Served(address=address, token=token))
-    except BaseException:
-        app.state.context.close()
-        raise
+    if Path(url).is_dir():
+        app, listening, link = _projects(Path(url), host, int(port), access, json_logs=json_logs)
+    else:
+        app, listening, link = _session(url, name, host, int(port), access, json_logs=json_logs)
     sys.stdout.write(f"page: {link} (Ctrl-C stops it; every answer is kept)\n")
     sys.stdout.flush()
     config = uvicorn.Config(
@@ -144,7 +135,7 @@ def serve(
     )  # fmt: skip
     if json_logs:
         log_as_json()
-    threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
+    sys.setswitchinterval(_SWITCH_INTERVAL)
     with ExitStack() as stack:
         stack.callback(listening.close)
         if open_browser:  # it may take a moment to start; connections wait at the socket until then
@@ -152,6 +143,50 @@ def serve(
             threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
         with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has shut down
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def _session(
+    url: str | Path, name: str | None, host: str, port: int, access: Access, *, json_logs: bool
+) -> tuple[FastAPI, socket.socket, str]:
+    """The application of a session, its socket, and the link that lets its owner in."""
+    app = create_app(url, name, public_hosts=access.public_hosts, proxies=access.proxies)
+    session: Session = app.state.context.session
+    try:
+        listening = listen(host, port)
+        address = _address(host, listening.getsockname()[1], access)
+        last = recall(session)
+        token, link = last.token if last else None, address
+        if not json_logs:
+            token = owner_token(session, token)
+            link = f"{address}?token={token}"
+        remember(session, Served(address=address, token=token))
+    except BaseException:
+        app.state.context.close()
+        raise
+    threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
+    return app, listening, link
+
+
+def _projects(
+    folder: Path, host: str, port: int, access: Access, *, json_logs: bool
+) -> tuple[FastAPI, socket.socket, str]:
+    """The application of a folder with projects, its socket, and the link for its owner."""
+    listening = listen(host, port)
+    address = _address(host, listening.getsockname()[1], access)
+    last, now = recall(folder), time.time()
+    token, until = (last.token, last.until) if last else (None, 0.0)
+    if token is None or until < now + _WEEK:
+        token, until = secrets.token_urlsafe(32), now + _MONTH
+    served = Served(address=address, token=token, person=last.person if last else None, until=until)
+    remember(folder, served)
+    app = create_projects_app(
+        folder, token, address=address, person=served.person or "",
+        public_hosts=access.public_hosts, proxies=access.proxies,
+        remember_person=lambda name: remember(folder, replace(served, person=name)),
+    )  # fmt: skip
+    if json_logs:
+        return app, listening, f"{address} (its link is in {served_file(folder)})"
+    return app, listening, f"{address}?token={token}"
 
 
 def _limit_arenas() -> None:
@@ -167,33 +202,10 @@ def _limit_arenas() -> None:
 
 def _warm_up(session: Session) -> None:
     """Get ready for many people at once, in a process that does nothing else."""
-    sys.setswitchinterval(_SWITCH_INTERVAL)
     with suppress(AskmeansError):  # a request meets the same error, and reports it
         session.warm_up()
     gc.collect()
     gc.freeze()  # what stays is not collected again: 0.1 s, at every twentieth answer
-
-
-def _owner_token(session: Session, last: str | None) -> str:
-    """A token for the user who starts the page: the last one, while it is valid for a week more.
-
-    Open pages go on, and the list of invitations does not fill up.
-    """
-    try:
-        name = getpass.getuser()
-    except (OSError, KeyError):
-        name = ME
-    person = None if last is None else session.people.person_of(last)
-    if last and person and person.role == "owner" and person.name in (name, ME):
-        until = next(
-            each.until for each in session.people.invites() if each.number == person.invite
-        )
-        if until > time.time() + _WEEK:
-            return last
-    try:
-        return session.people.invite(name, role="owner", annotator="askmeans serve")
-    except AskmeansError:  # the name is not allowed for an annotator
-        return session.people.invite(ME, role="owner", annotator="askmeans serve")
 
 
 @contextmanager

@@ -11,35 +11,38 @@ Rules of this file:
 
 import hashlib
 import re
+import time
 from contextlib import ExitStack
 from enum import Enum
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askmeans.exceptions import AskmeansError
+from askmeans.queries import ME
 from askmeans.sessions import Person, Session
-from askmeans.web.context import AppContext, is_api
+from askmeans.sessions.served import Served, recall, remember
+from askmeans.web.context import AppContext, is_api, redirect
 from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.limits import rate_limit_key
 
-__all__ = ["SignIn", "add_signin", "refuse_ended", "signin_cookie_name"]
-
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
 ANNOTATOR_PATHS = frozenset({
     "/", "/welcome", "/answer", "/undo", "/stop", "/renew", "/leave", "/name", "/practice",
-    "/history", "/help", "/signout", "/api/openapi.json", "/api/status", "/api/ask",
-    "/api/answers", "/api/undo", "/api/history",
+    "/history", "/history/change", "/help", "/signout", "/api/openapi.json", "/api/status",
+    "/api/ask", "/api/answers", "/api/undo", "/api/history",
 })  # fmt: skip
 # Also for annotators if the owner shows them the results.
 RESULT_PATHS = frozenset({"/results", "/results/part", "/items", "/find", "/api/result"})
-_TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
-_COOKIE_DAYS = 400  # the most that browsers keep a cookie; the token may end before
+TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
+_WEEK = 7 * 24 * 3600.0
+COOKIE_SECONDS = 400 * 24 * 3600  # the most that browsers keep a cookie; the token may end before
 _INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."
+_ENDED = "Your link ended. What you answered is saved. Open a newer link of yours, or ask for one."
 _SIGNED_OUT = (
     "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
     "Open your link again, or ask for a new one."
@@ -51,6 +54,7 @@ class _Failure(Enum):
     """Why a request has no sender."""
 
     UNKNOWN = "no token, or a wrong one"
+    ENDED = "a cookie of a link that ended"
     RATE_LIMITED = "the client tried too many wrong tokens"
 
 
@@ -124,7 +128,11 @@ class SignIn:
         request.state.by_header = scheme.lower() == "bearer"
         if not request.state.by_header:
             token = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
-        return await self._look_up(request, token.strip()) if token else _Failure.UNKNOWN
+        if not token:
+            return _Failure.UNKNOWN
+        sender = await self._look_up(request, token.strip())
+        is_ended = sender is _Failure.UNKNOWN and not request.state.by_header
+        return _Failure.ENDED if is_ended else sender
 
     async def _look_up(self, request: Request, token: str) -> Person | _Failure:
         """Whose token it is; wrong tokens are counted for the client."""
@@ -143,10 +151,10 @@ class SignIn:
         path = quote(request.scope["path"])
         path = f"/{path.lstrip('/')}"  # never to //another.example
         if path == "/" and not rest and isinstance(owner, Person):
-            path = await run_in_threadpool(_start_path, self._context.session, owner)
+            path = await run_in_threadpool(start_path, self._context.session, owner)
         response = RedirectResponse(path + (f"?{urlencode(rest)}" if rest else ""), 303)
         if isinstance(owner, Person):
-            _set_token(request, response, self._cookie, token)
+            set_signin_cookie(request, response, self._cookie, token)
         response.headers["referrer-policy"] = "no-referrer"
         return response
 
@@ -165,21 +173,43 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
     cookie = signin_cookie_name(context.session)
 
     @router.get("/signin")
-    def show_signin_page(request: Request, wrong: bool = False) -> Response:
-        return _signin_page(context, request, _INVALID_TOKEN if wrong else "")
+    def show_signin_page(request: Request, wrong: bool = False, ended: bool = False) -> Response:
+        text = _INVALID_TOKEN if wrong else _ENDED if ended else ""
+        return _signin_page(context, request, text)
 
     @router.post("/signin")
     def submit_signin(request: Request, form: SentForm) -> Response:
         """A link or its token, pasted."""
         text = form.text("link")
-        link = _TOKEN_IN_LINK.search(text)
+        link = TOKEN_IN_LINK.search(text)
         token = text if link is None else link[1]
         person = _person_of(context, request, token)
         if isinstance(person, _Failure):
             status = 429 if person is _Failure.RATE_LIMITED else 401
             return _signin_page(context, request, _INVALID_TOKEN, status)
-        response = RedirectResponse(_start_path(context.session, person), 303)
-        _set_token(request, response, cookie, token)
+        response = RedirectResponse(start_path(context.session, person), 303)
+        set_signin_cookie(request, response, cookie, token)
+        return response
+
+    @router.post("/name")
+    def set_name(request: Request, form: SentForm) -> Response:
+        """The user who started the page says who they are: their link gets this name."""
+        context.check_form(form)
+        person, people = request.state.person, context.session.people
+        if not is_unnamed(person):
+            raise HTTPException(403, "Your link decides your name. Ask for a link of another name.")
+        text, status = context.attempt(
+            lambda: people.invite(" ".join(form.text("name").split()), role="owner")
+        )
+        if status >= 400:
+            return redirect("/name", text, failed=True)
+        old = request.cookies.get(cookie_name(cookie, secure=request.state.secure))
+        last = recall(context.session)
+        if last and last.token == old:
+            remember(context.session, Served(address=last.address, token=text))
+        people.revoke(person.invite)
+        response = RedirectResponse("/welcome", 303)
+        set_signin_cookie(request, response, cookie, text)
         return response
 
     @router.post("/signout")
@@ -188,6 +218,26 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         header = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
         response.headers.append("set-cookie", header)
         return response
+
+
+def owner_token(session: Session, last: str | None, name: str = "") -> str:
+    """A token for the user who starts the page: the last one, while it is valid for a week more.
+
+    Open pages go on, and the list of invitations does not fill up. Without a name the page asks.
+    """
+    person = None if last is None else session.people.person_of(last)
+    if last and person and person.role == "owner" and name in ("", person.name):
+        until = next(
+            each.until for each in session.people.invites() if each.number == person.invite
+        )
+        if until > time.time() + _WEEK:
+            return last
+    return session.people.invite(name or ME, role="owner", annotator="askmeans serve")
+
+
+def is_unnamed(person: Person) -> bool:
+    """Whether it is the user who started the page, and did not say who they are."""
+    return person.role == "owner" and person.name == ME
 
 
 def refuse_ended(context: AppContext, request: Request, text: str) -> Response:
@@ -206,9 +256,11 @@ def _person_of(context: AppContext, request: Request, token: str) -> Person | _F
     return _Failure.UNKNOWN if context.failed_signins.allows(client) else _Failure.RATE_LIMITED
 
 
-def _start_path(session: Session, person: Person) -> str:
+def start_path(session: Session, person: Person) -> str:
     """The page after signing in: the welcome for those who have not answered yet."""
-    return "/" if session.history.answers(annotator=person.name) else "/welcome"
+    if session.history.answers(annotator=person.name):
+        return "/"
+    return "/name" if is_unnamed(person) else "/welcome"
 
 
 def _signin_page(
@@ -218,10 +270,9 @@ def _signin_page(
     return context.page(request, "signin.html", status_code=status, error_message=error_message)
 
 
-def _set_token(request: Request, response: Response, cookie: str, token: str) -> None:
+def set_signin_cookie(request: Request, response: Response, cookie: str, token: str) -> None:
     """Keep a token in the browser, where scripts do not see it."""
-    seconds = _COOKIE_DAYS * 24 * 3600
-    header = set_cookie(cookie, token, secure=request.state.secure, seconds=seconds)
+    header = set_cookie(cookie, token, secure=request.state.secure, seconds=COOKIE_SECONDS)
     response.headers.append("set-cookie", header)
 
 
@@ -233,7 +284,8 @@ def _refuse_sender(request: Request, failure: _Failure, *, by_link: bool = False
         response = _refuse(request, 401, _NO_TOKEN if is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
         return response
-    return RedirectResponse("/signin?wrong=1" if by_link else "/signin", 303)
+    ended = "?ended=1" if failure is _Failure.ENDED else ""
+    return RedirectResponse("/signin?wrong=1" if by_link else f"/signin{ended}", 303)
 
 
 def _refuse(request: Request, status: int, text: str) -> Response:

@@ -6,11 +6,8 @@ distance from the origin. The functions below detect that.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["FEW_FEATURES", "centers_are_close", "clusters_are_small"]
-
-Floats = NDArray[np.float64]
+from askmeans._util.arrays import Floats
 
 # In few dimensions many centres are close to each other: up to this number of features, distances
 # are computed from differences.

@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
 from askmeans.fuzzy.passes import Frame
 
-__all__ = ["ArrayApiEngine", "RowsOf", "to_numpy"]
-
 Array = Any
-Floats = NDArray[np.float64]
 
 _NUMBERS = 1 << 25  # in a block's largest array
 
@@ -96,9 +94,11 @@ class ArrayApiEngine:
             from askmeans.fuzzy.engines import cuda as gpu
 
             centers, shift, scale, fuzzifier = shared
-            weights = None if self.weights is None else gpu.on_card(self.weights)
+            weights = None if self.weights is None else gpu.as_gpu_array(self.weights)
             return [
-                gpu.accumulate(gpu.on_card(self.X), weights, centers, (shift, scale), fuzzifier)
+                gpu.accumulate(
+                    gpu.as_gpu_array(self.X), weights, centers, (shift, scale), fuzzifier
+                )
             ]
         own = _OWN.get(function)
         if own is None:

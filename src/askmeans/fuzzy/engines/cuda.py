@@ -17,14 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import DeviceError, MissingExtraError
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
 from askmeans.fuzzy.passes import progress_callback
 
-__all__ = ["CardEngine", "accumulate", "blocks_on_card", "check_card", "on_card"]
-
-Floats = NDArray[np.float64]
 Array = Any  # a CuPy array
 
 _SHARED = 227 * 1024  # bytes of a block of threads on GPUs since 2020 (A100: 163, checked)
@@ -43,7 +41,7 @@ def _cupy() -> Any:
         import cupy
     except ImportError as error:
         raise MissingExtraError(
-            "Work on a card needs CuPy, which is not installed: pip install 'askmeans[gpu]', or "
+            "Work on a GPU needs CuPy, which is not installed: pip install 'askmeans[gpu]', or "
             "leave it to the host (no 'device', --engine disk)."
         ) from error
     return cupy
@@ -55,26 +53,22 @@ def accumulate(
     centers: Floats,
     frame: tuple[Floats, float],
     fuzzifier: float,
-    *,
-    tensor_float: bool = False,
 ) -> tuple[Floats, Floats, float]:
     """One of Lloyd's iterations over rows on the GPU, with the result of kernels.accumulate.
 
     `frame` is the shift and the scale of the inner coordinates in which the centres are given.
-    `tensor_float` uses products of 10 bits, as TF32 does: twice as fast, with errors near 1e-3.
     For small clusters far from each other float32 loses digits: that pass is taken in float64.
     """
     k, d = centers.shape
-    products = 1 if tensor_float else 3
     # u ** fuzzifier of an even row must not underflow
     double = X.dtype == np.float64 or fuzzifier * math.log10(k) > _SMALLEST
     differences = k > _CROWDED * d and d <= FEW_FEATURES  # these lose nothing
-    is_checked = double or tensor_float or differences  # or needs no check of its precision
+    is_checked = double or differences  # or needs no check of its precision
     if not is_checked and centers_are_close(centers):
         is_checked = double = True
-    sums = _sums(X, weights, centers, frame, fuzzifier, products, double)
+    sums = _sums(X, weights, centers, frame, fuzzifier, double=double)
     if not is_checked and clusters_are_small(centers, sums[1], sums[2]):
-        return _sums(X, weights, centers, frame, fuzzifier, products, double=True)
+        return _sums(X, weights, centers, frame, fuzzifier, double=True)
     return sums
 
 
@@ -84,7 +78,7 @@ def _sums(
     centers: Floats,
     frame: tuple[Floats, float],
     fuzzifier: float,
-    products: int,
+    *,
     double: bool,
 ) -> tuple[Floats, Floats, float]:
     """A pass in float32 or float64."""
@@ -97,20 +91,19 @@ def _sums(
     moments, totals, objective = np.zeros((k, d)), np.zeros(k), 0.0
     with X.device:
         for rows, part in _contiguous_blocks(X, weights, double=double):
-            plan = None if double else _plan(rows.device.id, d, k)
-            step = _products if plan is None else _fused
+            fusion = None if double else _choose_fusion(rows.device.id, d, k)
+            step = _products if fusion is None else _fused
             rounded = (centers - shift_error).astype(rows.dtype)
             norms = np.square(rounded, dtype=np.float64).sum(axis=1)
             small = cupy.asarray(  # one copy for all three
                 np.concatenate([rounded.ravel(), rounded_shift, norms]).astype(rows.dtype)
             )
             options = _Options(
-                plan=plan,
+                fusion=fusion,
                 shift=small[k * d : (k + 1) * d],
                 norms=small[(k + 1) * d :],
                 scale=float(scale),
                 power=1.0 / (fuzzifier - 1.0),
-                products=products,
             )
             sums = step(rows, part, small[: k * d].reshape(k, d), options)
             moments += sums[:, :d] + shift_error * sums[:, d, None]
@@ -120,8 +113,8 @@ def _sums(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """The partition of a fused pass: tiles of 16 clusters and 8 features, rows, warps and blocks.
+class _Fusion:
+    """How a fused pass is divided: tiles of 16 clusters and 8 features, rows, warps and blocks.
 
     `clusters` and `features` count tiles; `blocks` run on a processor at a time, `most` on the GPU.
     """
@@ -166,16 +159,15 @@ class _Plan:
 class _Options:
     """Further arguments of a pass (`norms`: squared lengths of the centres)."""
 
-    plan: _Plan | None
+    fusion: _Fusion | None
     shift: Array
     norms: Array
     scale: float
     power: float
-    products: int
 
 
 @cache
-def _plan(device: int, d: int, k: int) -> _Plan | None:
+def _choose_fusion(device: int, d: int, k: int) -> _Fusion | None:
     """The fused pass for this shape; None if matrix products are better, or the only way.
 
     Chosen by trials on an H200 (benchmarks/gpu.py): the registers for the sums of all clusters and
@@ -191,7 +183,7 @@ def _plan(device: int, d: int, k: int) -> _Plan | None:
     if sums <= 64:
         few = sums <= 16
         blocks = 4 if few else 2
-        return _Plan(
+        return _Fusion(
             name="narrow",
             clusters=clusters,
             features=features,
@@ -203,7 +195,7 @@ def _plan(device: int, d: int, k: int) -> _Plan | None:
     features = 4 * -(-d // 32)
     for warps, blocks, most in ((4, 2, 64), (8, 1, 112), (4, 1, 112)):
         for stages in (2, 1):
-            plan = _Plan(
+            fusion = _Fusion(
                 name="wide",
                 clusters=clusters,
                 features=features,
@@ -213,9 +205,9 @@ def _plan(device: int, d: int, k: int) -> _Plan | None:
                 most=processors * blocks,
                 stages=stages,
             )
-            fits = plan.shared <= min(_SHARED, limit) // blocks - 1024 * (blocks - 1)
-            if fits and clusters <= 16 and plan.sums <= most:
-                return plan
+            fits = fusion.shared <= min(_SHARED, limit) // blocks - 1024 * (blocks - 1)
+            if fits and clusters <= 16 and fusion.sums <= most:
+                return fusion
     return None
 
 
@@ -234,20 +226,20 @@ def _kernel(device: int, name: str, constants: tuple[tuple[str, Any], ...]) -> A
 
 
 @cache
-def _compiled(device: int, plan: _Plan, flags: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
+def _compiled(device: int, fusion: _Fusion, flags: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
     """The kernel of a fused pass, and the kernel that adds up the sums of its blocks."""
     constants = (
         *flags,
-        ("KT", plan.clusters),
-        ("DT", plan.features),
-        ("R", plan.rows),
-        ("WARPS", plan.warps),
-        ("BLOCKS", plan.blocks),
+        ("KT", fusion.clusters),
+        ("DT", fusion.features),
+        ("R", fusion.rows),
+        ("WARPS", fusion.warps),
+        ("BLOCKS", fusion.blocks),
     )
-    if plan.name == "wide":
-        constants = (*constants, ("STAGES", plan.stages), ("WD", plan.sharing))
-    kernel = _kernel(device, plan.name, constants)
-    kernel.max_dynamic_shared_size_bytes = plan.shared
+    if fusion.name == "wide":
+        constants = (*constants, ("STAGES", fusion.stages), ("WD", fusion.sharing))
+    kernel = _kernel(device, fusion.name, constants)
+    kernel.max_dynamic_shared_size_bytes = fusion.shared
     return kernel, _kernel(device, "total", constants)
 
 
@@ -256,8 +248,8 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
 
     The result is k x (d + 2); the objective is at [0, d + 1].
     """
-    cupy, plan = _cupy(), options.plan
-    assert plan is not None
+    cupy, fusion = _cupy(), options.fusion
+    assert fusion is not None
     n, d = X.shape
     k = len(centers)
     flags = (
@@ -266,14 +258,13 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
         ("TWO", int(options.power == 1.0)),
         ("WEIGHTS", int(weights is not None)),
         ("ALIGNED", int(d % 4 == 0 and X.data.ptr % 16 == 0)),
-        ("PRODUCTS", options.products),
     )
-    kernel, total = _compiled(X.device.id, plan, flags)
-    tiles = -(-n // (8 * plan.rows))  # each block adds up few of them: sums in float32 drift
+    kernel, total = _compiled(X.device.id, fusion, flags)
+    tiles = -(-n // (8 * fusion.rows))  # each block adds up few of them: sums in float32 drift
     blocks = min(
-        -(-tiles // plan.warps), plan.most * -(-tiles // (plan.most * plan.warps * _ADDED))
+        -(-tiles // fusion.warps), fusion.most * -(-tiles // (fusion.most * fusion.warps * _ADDED))
     )
-    parts, out = cupy.empty((blocks, plan.outputs), np.float32), cupy.empty(plan.outputs)
+    parts, out = cupy.empty((blocks, fusion.outputs), np.float32), cupy.empty(fusion.outputs)
     arguments = (
         X,
         np.int64(n),
@@ -285,15 +276,15 @@ def _fused(X: Array, weights: Array | None, centers: Array, options: _Options) -
         np.float32(options.power),
         parts,
     )
-    kernel((blocks,), (plan.warps * 32,), arguments, shared_mem=plan.shared)
-    sizes = (np.int32(blocks), np.int32(plan.outputs))
-    total((-(-plan.outputs // 2),), (64,), (parts, *sizes, out))  # a warp a sum
+    kernel((blocks,), (fusion.warps * 32,), arguments, shared_mem=fusion.shared)
+    sizes = (np.int32(blocks), np.int32(fusion.outputs))
+    total((-(-fusion.outputs // 2),), (64,), (parts, *sizes, out))  # a warp a sum
     sums = cupy.asnumpy(out)
-    width = plan.features * 8
-    moments = sums[: plan.clusters * 16 * width].reshape(-1, width)[:k, :d]
+    width = fusion.features * 8
+    moments = sums[: fusion.clusters * 16 * width].reshape(-1, width)[:k, :d]
     result = np.zeros((k, d + 2))
     result[:, :d] = moments
-    result[:, d] = sums[plan.clusters * 16 * width :][:k]
+    result[:, d] = sums[fusion.clusters * 16 * width :][:k]
     result[0, d + 1] = sums[-1]
     return result
 
@@ -351,7 +342,7 @@ def _contiguous_blocks(
         yield rows, part
 
 
-def check_card() -> None:
+def check_gpu() -> None:
     """Raise a DeviceError without a CUDA device."""
     cupy = _cupy()
     try:
@@ -367,7 +358,7 @@ def check_card() -> None:
         ) from error
 
 
-def on_card(X: Any) -> Array:
+def as_gpu_array(X: Any) -> Array:
     """The same array as CuPy's without a copy: others are converted through DLPack."""
     cupy = _cupy()
     if isinstance(X, cupy.ndarray):
@@ -375,7 +366,7 @@ def on_card(X: Any) -> Array:
     return cupy.from_dlpack(X.detach() if hasattr(X, "detach") else X)
 
 
-def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]:
+def blocks_on_gpu(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]:
     """Send blocks of at most `rows` rows to the GPU, one copied while another is computed.
 
     Two are on the GPU at a time; each is valid until the next one is requested.
@@ -388,7 +379,7 @@ def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]
     size, dtype = rows * first.shape[1], first.dtype
     pinned = [cupy.cuda.alloc_pinned_memory(size * dtype.itemsize) for _ in range(2)]
     staged = [np.frombuffer(memory, dtype, size) for memory in pinned]
-    cards = [cupy.empty(size, dtype) for _ in range(2)]
+    buffers = [cupy.empty(size, dtype) for _ in range(2)]
     copied, free = ([cupy.cuda.Event() for _ in range(2)] for _ in range(2))
     copying, current = cupy.cuda.Stream(non_blocking=True), cupy.cuda.get_current_stream()
     for event in free:
@@ -398,9 +389,9 @@ def blocks_on_card(blocks: Iterable[NDArray[Any]], rows: int) -> Iterator[Array]
         copied[at].synchronize()  # until the staging memory is free
         _copy(block, staged[at][: block.size].reshape(block.shape))
         copying.wait_event(free[at])
-        cards[at][: block.size].set(staged[at][: block.size], stream=copying)
+        buffers[at][: block.size].set(staged[at][: block.size], stream=copying)
         copied[at].record(copying)
-        return cards[at][: block.size].reshape(block.shape)
+        return buffers[at][: block.size].reshape(block.shape)
 
     try:
         at, ahead = 0, send(first, 0)
@@ -433,7 +424,7 @@ def free_bytes() -> int:
     return int(free)
 
 
-class CardEngine:
+class GpuEngine:
     """Rows of the host's memory or disk, whose iterations run on the GPU.
 
     Rows that fit into half of its free memory stay there; others are sent in each pass.
@@ -441,7 +432,7 @@ class CardEngine:
 
     def __init__(self, engine: Any) -> None:
         cupy = _cupy()
-        check_card()
+        check_gpu()
         self.engine = engine
         self.n_rows, self.n_features = engine.n_rows, engine.n_features
         self.dtype = engine.dtype
@@ -490,6 +481,6 @@ class CardEngine:
             X = self.engine.X
             host = (X[start : start + self.rows] for start in range(0, self.n_rows, self.rows))
         start = 0
-        for block in blocks_on_card(host, min(self.rows, self.n_rows)):
+        for block in blocks_on_gpu(host, min(self.rows, self.n_rows)):
             yield start, block
             start += len(block)

@@ -23,13 +23,10 @@ import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Items
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.passes import pick, progress_callback, read_only
 
-__all__ = ["DaskEngine", "DaskTable", "as_dask_array", "connected", "open_with_dask"]
-
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 
 _WORKERS = max(2, os.cpu_count() or 1)  # processes on this machine, one thread each

@@ -19,23 +19,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Items
 from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.passes import pick, progress_callback, read_only, thread_limit
 
-__all__ = [
-    "DiskEngine",
-    "LazyRows",
-    "as_bytes",
-    "columns_of",
-    "of_memory_map",
-    "open_disk",
-    "row_groups",
-]
-
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
 Part = TypeVar("Part")
 Prepare = Callable[[Items], Items]
 

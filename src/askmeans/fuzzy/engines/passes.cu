@@ -1,11 +1,11 @@
-// One pass of fuzzy k-means over rows that live on the card; compiled at run time by gpu.py.
+// One pass of fuzzy k-means over rows on the GPU; compiled at run time by cuda.py.
 //
 // narrow: every warp keeps all sums in registers (few clusters and features).
 // wide:   a block of four or eight warps shares them.
 // center, weigh: what matrix products need besides, for all that is larger, and for float64.
 //
 // Products run on tensor cores. A float32 is split into two numbers of 10 bits, and three products
-// of these make one of nearly 21 bits (PRODUCTS 3); PRODUCTS 1 is TF32. Tensor cores cut off what
+// of these make one of nearly 21 bits. Tensor cores cut off what
 // does not fit when they add, so small terms have sums of their own and sums end after some rows.
 // The distances come out in the layout in which the memberships are the left factor of the sums:
 // nothing of size rows x clusters leaves the registers (narrow) or the block (wide).
@@ -48,8 +48,8 @@ template <bool ROUNDED = true> __device__ __forceinline__ Left left(float4 v) {
 // One of a product's three terms. The small ones go to `rest`, which may be the sum itself where few terms follow.
 // Callers go through the terms outside and through sums inside: a sum that waits for its last term stalls the warp.
 __device__ __forceinline__ void multiply(int term, float (&sum)[4], float (&rest)[4], const Left& a, Split b0, Split b1) {
-  if (term == 0 && PRODUCTS == 3 && LIVE == 2) mma(rest, a.low, b0.high, b1.high);
-  if (term == 1 && PRODUCTS == 3) mma(rest, a.high, b0.low, b1.low);
+  if (term == 0 && LIVE == 2) mma(rest, a.low, b0.high, b1.high);
+  if (term == 1) mma(rest, a.high, b0.low, b1.low);
   if (term == 2) mma(sum, a.high, b0.high, b1.high);
 }
 #define TERMS UNROLL for (int term = 0; term < 3; term++)

@@ -6,16 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize
 
+from askmeans._util.arrays import Floats
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import closed_form_memberships, memberships_from_distances
 from askmeans.policy.models.linear import softmax
 from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["ClosedForm", "fcm", "fcm_learned_scale", "fcm_scaled", "name_clusters",
-           "seeded_centers", "seeded_fcm"]  # fmt: skip
-
-Floats = NDArray[np.float64]
 # Steps are as few as serve: what is compared is as far from its optimum in every fold.
 _SEARCH_STEPS, _ALL_STEPS = 10, 20  # of Lloyd's iterations: for each fuzzifier, and with all items
 _FOLD_STEPS = 10  # the same in each fold

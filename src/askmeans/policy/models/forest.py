@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.models.training import FOLDS, Fitted, Training
 from askmeans.policy.pool import Pool, Standard
 
-__all__ = ["forest", "load"]
-
-Floats = NDArray[np.float64]
 # With 30, 60 and 100 trees the log loss of 14 tables is .372, .362 and .358, the error .129, .127
 # and .125 (50 and 100 answers); a forest of 30 bootstrap samples has .376 and .131.
 _TREES = 100
-_FEATURES = 24  # that a split is chosen among at most
+_FEATURES = 24  # largest number of features for a split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,15 +34,15 @@ class Forest:
 
 
 def load() -> None:
-    """Import scikit-learn's trees ahead, which takes a second."""
+    """Import scikit-learn's trees in advance, which takes a second."""
     from sklearn import tree  # noqa: F401 - it stays loaded
 
 
 def forest(pool: Pool, training: Training) -> Fitted:
-    """Extremely randomised trees, each without one fold of the answers, which it is held out from.
+    """Extremely randomised trees, each fitted without one fold of the answers.
 
-    Learning from nine tenths of the answers, not from bootstrap samples, the trees that did not see
-    an answer are nearly as good as all of them: their probabilities are calibrated for the forest.
+    Since trees are fitted to nine tenths of the answers, not to bootstrap samples, those without an
+    answer are nearly as good as all of them, and their probabilities calibrate the forest.
     """
     from sklearn import config_context
     from sklearn.tree import ExtraTreeRegressor
@@ -58,7 +56,7 @@ def forest(pool: Pool, training: Training) -> Fitted:
             fold = np.empty(n, dtype=np.intp)
             fold[np.lexsort((rng.random(n), Y.argmax(axis=1)))] = np.arange(n) % n_folds
         unseen[number] = fold == number % n_folds
-    # Answers that count less come in fewer trees.
+    # Answers with less weight are in fewer trees.
     seen = ~unseen & (rng.random(unseen.shape) < weight / weight.max())
     seen[~seen.any(axis=1)] = ~unseen[~seen.any(axis=1)]
     most = max(1, min(Z.shape[1] // 2, _FEATURES))

@@ -1,7 +1,7 @@
 """Gaussian processes: smooth in the features, linear in them, or along a graph of neighbours.
 
-What each answered item would get from the others follows in closed form, so hyperparameters are
-chosen by leave-one-out error (Rasmussen and Williams, 2006, 5.4.2).
+Leave-one-out predictions have a closed form, so hyperparameters are chosen by leave-one-out error
+(Rasmussen and Williams, 2006, 5.4.2).
 """
 
 from collections.abc import Callable
@@ -15,27 +15,24 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 from scipy.spatial import cKDTree
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.policy.models.training import MANY, Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["MOST", "Graph", "best_process", "gp_graph", "gp_rbf", "prior_mean", "ridge"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-_LARGE = 500  # rows from which a factorisation takes more than some hundredths of a second
-# Answers that a process learns from at most, and those that choose its kernel: time grows with
-# their cube, and is some seconds for so many.
+_LARGE = 500  # rows from which on a factorisation takes more than some hundredths of a second
+# Largest numbers of answers for fitting and for choosing a kernel: time grows with their cube, and
+# is some seconds for so many.
 MOST, _COMPARED = 2000, 750
-_BLOCK = 2**22  # kernel values that are held at once: 32 MB
+_BLOCK = 2**22  # kernel values in memory at a time: 32 MB
 _TWINS = 1e-9  # squared distance in the common scale of items that differ by rounding alone
 # Hyperparameters are chosen by leave-one-out error from grids whose steps are about a factor three;
 # widths are those of the kernel, by the median squared distance.
 _WIDTHS, _NOISES = (0.03, 0.1, 0.3, 1.0, 3.0), (0.01, 0.1)
 _RIDGES = (0.01, 0.1, 1.0, 10.0, 100.0)
-_RESTRAINTS = (0.003, 0.03)  # added to the Laplacian: the further apart, the less items are alike
+_RESTRAINTS = (0.003, 0.03)  # added to the Laplacian: similarity decreases with distance
 _NEIGHBOURS = 10  # of each item, as usual for such graphs (von Luxburg, 2007)
-_KEPT = 500  # items whose columns are known the next time; of more they would take 40 KB each
+_KEPT = 500  # items whose columns are cached, 40 KB each
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +132,7 @@ def best_process(
 
 
 def prior_mean(training: Training) -> Floats:
-    """The prior mean: that of the answers, shrunk to an even row while these are few."""
+    """The prior mean: the mean answer, shrunk to an even row while answers are few."""
     n, k = training.Y.shape
     mass = (training.sample_weight * training.stratum_size) @ training.Y
     share = n / (n + k) if training.is_hard or n < MANY else 1.0
@@ -144,13 +141,13 @@ def prior_mean(training: Training) -> Floats:
 
 
 def gp_rbf(pool: Pool, training: Training) -> Fitted:
-    """Squared exponential kernel in the common scale; its width and noise by the answers."""
+    """A squared exponential kernel in the common scale, of fitted width and noise."""
     mean, inside = prior_mean(training), training.sample(MOST)
     few = training.part(inside)
     Z = pool.Z[few.rows]
     D = quick_distances(Z, Z)
     distances = D[np.triu_indices(len(D), 1)]
-    if 2 * (distances <= _TWINS).sum() > len(distances):  # then by the others
+    if 2 * (distances <= _TWINS).sum() > len(distances):  # then without twins
         distances = distances[distances > _TWINS]
     typical = float(np.median(distances)) if len(distances) else 1.0
     widths = [typical * c for c in _WIDTHS]
@@ -170,7 +167,7 @@ def gp_rbf(pool: Pool, training: Training) -> Fitted:
 
 
 def ridge(pool: Pool, training: Training) -> Fitted:
-    """A linear map onto the simplex; its ridge by the answers."""
+    """A linear map onto the simplex, with a fitted ridge."""
     mean, inside = prior_mean(training), training.sample(MOST)
     few = training.part(inside)
     Z = pool.Z[few.rows]
@@ -192,7 +189,7 @@ def ridge(pool: Pool, training: Training) -> Fitted:
 
 
 class Graph:
-    """The pool's graph of neighbours, and columns of its kernels for the last items asked for."""
+    """The pool's graph of neighbours, with cached columns of its kernels."""
 
     def __init__(self, pool: Pool, restraints: tuple[float, ...] = _RESTRAINTS) -> None:
         n = len(pool)
@@ -210,11 +207,11 @@ class Graph:
         root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
         laplacian = diags_array(np.ones(n)) - root @ A @ root
         self._solvers = [_factor(laplacian + diags_array(np.full(n, r))) for r in restraints]
-        self._places: dict[int, int] = {}  # of items whose columns are known
+        self._places: dict[int, int] = {}  # of items with cached columns
         self._columns = [np.empty((n, 0)) for _ in restraints]
 
     def columns(self, rows: NDArray[np.intp]) -> list[Floats]:
-        """The kernels' columns for these items; those of the last time are kept."""
+        """The kernels' columns for these items; cached for the next call."""
         known = np.array([row in self._places for row in rows.tolist()], dtype=bool)
         n = len(self._columns[0])
         unit = np.zeros((n, int((~known).sum())))
@@ -234,7 +231,7 @@ class Graph:
 
     @staticmethod
     def inner(rows: NDArray[np.intp], made: list[Floats]) -> list[tuple[Floats, float]]:
-        """Kernels between the items of these columns, with mean 1 on the diagonal; and by what."""
+        """Kernels between these items, scaled to mean 1 on the diagonal; and the scales."""
         out = []
         for columns in made:
             K = columns[rows]
@@ -245,7 +242,7 @@ class Graph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbours:
-    """The mean of the nearest items of the pool, the nearer the more."""
+    """The mean of the nearest items of the pool, weighted by inverse distance."""
 
     scale: Standard
     axes: Floats
@@ -263,7 +260,7 @@ class Neighbours:
 
 
 def _factor(A: csr_array) -> SuperLU:
-    """The factors of a positive definite matrix: no pivots, so that they stay symmetric and few."""
+    """Factors of a positive definite matrix, without pivots, which would fill them in."""
     return splu(
         A.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
@@ -271,7 +268,7 @@ def _factor(A: csr_array) -> SuperLU:
 
 
 def nearest(tree: cKDTree, points: Floats, count: int) -> tuple[Floats, NDArray[np.intp]]:
-    """The nearest points of a tree, and how far each is."""
+    """Distances and numbers of the nearest points of a tree."""
     distances, neighbours = tree.query(points, k=range(1, count + 1))
     return np.asarray(distances), np.asarray(neighbours)
 

@@ -7,13 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.models.training import Fitted, Training, cross_validated
 from askmeans.policy.pool import Pool, Standard, quick_distances
 
-__all__ = ["LogLinear", "lda", "learn_lda", "learn_logistic", "logistic",
-           "softmax", "span"]  # fmt: skip
-
-Floats = NDArray[np.float64]
 _STEPS = 25  # of L-BFGS: what is left is far below the noise of the answers
 _LOOSENESS = 30.0  # the inverse of the ridge, as C of scikit-learn
 

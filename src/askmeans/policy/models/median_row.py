@@ -5,12 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool
-
-__all__ = ["median_row"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

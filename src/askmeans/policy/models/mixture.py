@@ -5,13 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.policy.models.linear import learn_lda, softmax
 from askmeans.policy.models.training import Fitted, Training
 from askmeans.policy.pool import Pool, Standard, quadratic
 
-__all__ = ["maximise", "mixture"]
-
-Floats = NDArray[np.float64]
 _ENOUGH = 500  # items that folds are compared by
 _ITERATIONS = 10
 

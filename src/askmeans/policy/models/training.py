@@ -7,23 +7,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.pool import Pool
 
-__all__ = [
-    "ALL_OR_NOTHING",
-    "FOLDS",
-    "TRUST",
-    "Fitted",
-    "Training",
-    "WithEmpty",
-    "cross_validated",
-    "with_empty",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Predict = Callable[[NDArray[np.floating]], Floats]
 TRUST = 0.3  # the part of a row with answers from which models learn from it
 MANY = 10  # answers from which on flexible models learn: one for each fold
@@ -175,7 +163,8 @@ def with_empty(U: Floats, clusters: Rows, n_clusters: int) -> Floats:
 class InCommonScale(Protocol):
     """A model of items as they are, and of items in the common scale."""
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats: ...
+    def __call__(self, X: NDArray[np.floating]) -> Floats:
+        """Memberships of any items."""
 
     def of(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""

@@ -1,60 +1,44 @@
-"""Anchors: compared items that stand for a group, and what was compared with which group."""
+"""Anchors: compared items that represent a group; and which items were compared with which."""
 
 import math
 from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
+from askmeans._util.arrays import Bools, Floats, Rows
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.similarity.comparisons import Comparisons
 from askmeans.policy.similarity.crowd import Crowd
 
-__all__ = [
-    "Compared",
-    "described",
-    "founders_by_sides",
-    "founders_of",
-    "groups_outside",
-    "in_order",
-    "n_wrong",
-    "of_one_kind",
-    "outsiders_of",
-    "parts_of",
-    "rows_beside",
-]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Bools = NDArray[np.bool_]
-
-_PURE = 0.5  # membership of an anchor at least
+_PURE = 0.5  # smallest membership of an anchor
 _ANCHORS = 3  # for each group
-_FIRST = 4  # items per group that the search for founders begins with
-_ALIKE = 0.75  # similarity to a member of a group that makes another
-_SPREAD = 6  # times that groups spread from founders to items like them
-_SETS, _A_FEW = 3, 3  # sets of founders, and answers that one explains less than the best
-_WRONG = 0.5  # between an answer and the rows, above which one of them is wrong
-_BY_CHANCE = 0.05  # how likely ties alone are by chance, from which on they are none
-_LITTLE = 0.5  # similarity to members of all groups together, below which an item is in none
+_FIRST = 4  # first items per group at which the search for founders starts
+_ALIKE = 0.75  # similarity to a member from which on an item is one, too
+_SPREAD = 6  # iterations that spread groups from founders to similar items
+_SETS, _A_FEW = 3, 3  # sets of founders, and answers that one may explain less than the best
+_WRONG = 0.5  # difference of an answer from the rows above which one is wrong
+_BY_CHANCE = 0.05  # probability of ties by chance below which they are no chance
+_LITTLE = 0.5  # summed similarity to the groups below which an item is in none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Rows of the compared items, and what follows from them."""
+    """Rows of the compared items, and the anchors that follow from them."""
 
     comparisons: Comparisons
     U: Floats
     queried: Bools  # with which groups each item was compared
-    anchors: list[list[int]]  # places, for each group, the purest first
-    n_checks: Rows  # how often an item was compared with a group that it had been compared with
-    misfit: Floats  # the largest part of an answer that rows do not explain, for each item
-    unlike: Bools  # which items are like no group, though compared with every one
-    sure: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))  # told of directly
-    crowd: Crowd | None = None  # where answers contradict each other more than slips do
+    anchors: list[list[int]]  # places for each group, the purest first
+    n_checks: Rows  # number of repeated comparisons of an item with a group
+    misfit: Floats  # for each item the largest difference of an answer from the rows
+    unlike: Bools  # items that were compared with every group and are like none
+    sure: Rows = field(
+        default_factory=lambda: np.empty(0, dtype=np.intp)
+    )  # items with direct answers
+    crowd: Crowd | None = None  # if answers contradict each other more often than by slips
 
     @property
     def items(self) -> Rows:
@@ -63,7 +47,7 @@ class Compared:
 
     @property
     def all_or_nothing(self) -> Bools:
-        """Which items were called like or unlike others, and nothing else was said of them."""
+        """Which items have comparisons of all or nothing only."""
         comparisons = self.comparisons
         clear = (comparisons.pair_value == 0.0) | (comparisons.pair_value == 1.0)
         chosen = np.zeros(len(comparisons.items), dtype=bool)
@@ -79,11 +63,11 @@ class Compared:
 
 
 def founders_of(comparisons: Comparisons, k: int, named: dict[int, int]) -> list[dict[int, int]]:
-    """Items that are like none before them, by place, and the group that each stands for.
+    """Sets of founders: items unlike all before them, by place, with the group of each.
 
-    Those in `named` stand for the groups that somebody named. Whoever is in between is like items
-    of two groups, and a slip makes two of a group look unlike: another first item may find more.
-    Where the first that were found do not explain all answers, others follow that may do so.
+    Items in `named` found groups with a name. An item in between is like items of two groups, and a
+    slip makes two of a group look unlike, so several first items are tried. If the founders do not
+    explain all answers, other sets follow.
     """
     similar = _similarities(comparisons)
     known: dict[int, int] = {}
@@ -119,12 +103,12 @@ def founders_of(comparisons: Comparisons, k: int, named: dict[int, int]) -> list
 
 
 def _unlike(k: int) -> float:
-    """The most that two items share which lean to different groups."""
+    """The largest similarity of two items that lean to different groups."""
     return min(0.5, 1.0 / k)
 
 
 def _n_wrong_from(founders: dict[int, int], similar: dict[tuple[int, int], float], k: int) -> float:
-    """How many answers are wrong if everybody is of the group that most of its answers say."""
+    """The number of wrong answers if every item is in the group of most of its answers."""
     if not similar:
         return 0.0
     a, b = np.array(list(similar)).T
@@ -150,14 +134,14 @@ def _n_wrong_from(founders: dict[int, int], similar: dict[tuple[int, int], float
 
 
 def n_wrong(off: Floats) -> float:
-    """How many answers are far from what rows say; those that are half as far count less."""
+    """The number of answers that differ from the rows; smaller differences count less."""
     return float(np.minimum(np.square(off / _WRONG), 1.0).sum())
 
 
 def founders_by_sides(comparisons: Comparisons, k: int) -> dict[int, int]:
-    """Items that stand for groups by what they were more like: those whose kind no other is of.
+    """Founders by relative questions, by place, with the group of each.
 
-    Whoever is more like one of two is of its kind, and of another kind than the other.
+    An item that is more like one of two is of its kind, and of another kind than the other.
     """
     m, aside = len(comparisons.items), comparisons.relative_value != 0.5
     chosen, value = comparisons.relative[aside], comparisons.relative_value[aside]
@@ -176,9 +160,9 @@ def founders_by_sides(comparisons: Comparisons, k: int) -> dict[int, int]:
 
 
 def of_one_kind(comparisons: Comparisons, k: int) -> set[tuple[int, int]]:
-    """Two items, by place, that many were between and none was more like one of.
+    """Pairs of items, by place, between which all comparisons were ties.
 
-    Were they of two groups, an item of either would tell them apart.
+    If they were of two groups, an item of either would be more like one of them.
     """
     ties, separated = Counter[tuple[int, int]](), set()
     for (_, b, c), value in zip(
@@ -192,7 +176,7 @@ def of_one_kind(comparisons: Comparisons, k: int) -> set[tuple[int, int]]:
 
 
 def rows_beside(comparisons: Comparisons, founders: dict[int, int], k: int) -> Floats:
-    """Rows as similarities to the founders have them, the rest shared evenly; NaN without any."""
+    """Rows by similarities to the founders, the rest shared evenly; NaN without any."""
     values = np.full((len(comparisons.items), k), np.nan)
     for (a, b), value in _similarities(comparisons).items():
         for one, other in ((a, b), (b, a)):
@@ -208,14 +192,14 @@ def rows_beside(comparisons: Comparisons, founders: dict[int, int], k: int) -> F
 
 
 def outsiders_of(comparisons: Comparisons, founders: dict[int, int], k: int) -> Bools:
-    """Which items are like no group, though compared with members of every one."""
+    """Which items were compared with members of every group and are like none."""
     similar = _similarities(comparisons)
     group_of, outside = dict(founders), np.zeros(len(comparisons.items), dtype=bool)
     if len(set(founders.values())) < k:
         return outside
     best = np.full((len(comparisons.items), k), np.nan)
     waiting = list(founders)
-    while waiting:  # members tell of those that were compared with them
+    while waiting:  # members pass their group on to similar items
         member = waiting.pop(0)
         for pair, value in similar.items():
             if member in pair:
@@ -231,9 +215,9 @@ def outsiders_of(comparisons: Comparisons, founders: dict[int, int], k: int) -> 
 
 
 def groups_outside(comparisons: Comparisons, outside: Bools) -> list[list[int]]:
-    """Items that are like no group, by place, together with those that they are like.
+    """Items that are like no group, by place, grouped by their similarity.
 
-    Who was not compared with the first of each is in none of them yet.
+    An item that was not compared with the first of each group is in none of them.
     """
     similar = _similarities(comparisons)
     groups: list[list[int]] = []
@@ -247,7 +231,7 @@ def groups_outside(comparisons: Comparisons, outside: Bools) -> list[list[int]]:
 
 
 def described(comparisons: Comparisons, U: Floats, outside: Bools) -> Compared:
-    """Anchors of each group, and what was compared with which."""
+    """The anchors of each group, and the groups each item was compared with."""
     m, k = U.shape
     strongest, pure = U.argmax(axis=1), (U.max(axis=1, initial=0.0) >= _PURE) & ~outside
     beside = np.zeros((m, k), dtype=np.intp)
@@ -276,9 +260,9 @@ def described(comparisons: Comparisons, U: Floats, outside: Bools) -> Compared:
 
 
 def _borne_out(comparisons: Comparisons, group: Rows, off: Floats, k: int) -> Rows:
-    """How many answers say that an item is like others of its group, less those against its row.
+    """The number of answers that confirm an item's group, minus those against its row.
 
-    Who is unlike everybody may be anywhere.
+    An item that is unlike all others may be in any group.
     """
     votes = np.zeros(len(group), dtype=np.intp)
     counts = _alike(comparisons, group, k).astype(np.intp) - (off > _WRONG)
@@ -288,10 +272,9 @@ def _borne_out(comparisons: Comparisons, group: Rows, off: Floats, k: int) -> Ro
 
 
 def parts_of(compared: Compared) -> list[list[list[int]]]:
-    """Members of each group, by place, that answers link with each other; the largest part first.
+    """Members of each group, by place, in parts that answers link; the largest part first.
 
-    A group of several parts may be two that a slip has joined. Who is linked with nobody is left
-    out.
+    A group of several parts may be two that a slip joined. Items without a link are left out.
     """
     comparisons, U = compared.comparisons, compared.U
     m, k = U.shape
@@ -314,7 +297,7 @@ def _alike(comparisons: Comparisons, group: Rows, k: int) -> Bools:
 
 def _subjects(comparisons: Comparisons) -> list[tuple[int, int]]:
     """Every item with every other that it was compared with."""
-    once = np.unique(np.sort(comparisons.pairs, axis=1), axis=0)  # however often they were asked
+    once = np.unique(np.sort(comparisons.pairs, axis=1), axis=0)  # without repeats
     pairs = [*once.tolist(), *once[:, ::-1].tolist()]
     return [
         *map(tuple, pairs),

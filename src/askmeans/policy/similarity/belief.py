@@ -1,17 +1,16 @@
-"""The belief after comparisons, and which answers may be slips.
+"""The belief after comparisons, and the slips among the answers.
 
 Slips are found by belief propagation:
-- Two items of one group were called unlike, or two of different groups alike, with the same small
-  probability: that of a slip. It is estimated with the groups.
-- Before any comparison an item is in the group that models expect that learnt without it; they
-  are never taken to be certain.
+- Two items of one group are called unlike, or two of different groups alike, with the same small
+  probability: that of a slip. It is estimated together with the groups.
+- The prior of an item's group is the prediction of models that learnt without it, never certain.
 """
 
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.belief import EXACT, Belief
 from askmeans.policy.calibration import sharpened
 from askmeans.policy.ensemble import FEW, Ensemble
@@ -22,27 +21,22 @@ from askmeans.policy.similarity.anchors import Compared, groups_outside, n_wrong
 from askmeans.policy.similarity.crowd import Propagation
 from askmeans.policy.similarity.exact import Core
 
-__all__ = ["MISFIT", "SimilarBelief", "floored", "without_slips"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
 MISFIT = 0.2  # between an answer and the rows, above which it is checked
-_AGAINST = 0.7  # between an answer and what models expect, from which on they contradict it
-_GUIDE = 0.5  # of held-out answers' variance left unexplained, up to which they may
+_AGAINST = 0.7  # difference from which on models contradict an answer
+_GUIDE = 0.5  # unexplained share of held-out variance up to which they may
 
-_LEAST = 0.02  # probability of a group, whatever models expect
-_CERTAIN = 1e-6  # the same, where somebody told the row
-_ROUNDS = 6  # of estimating how many slips there are
-_CLOSE = 1e-3  # shares of slips that are one
-FIRST = 0.05  # probability of a slip that these start with
-_BEFORE = (0.5, 20.0)  # slips among answers, as if seen before
+_LEAST = 0.02  # smallest prior probability of a group
+_CERTAIN = 1e-6  # the same, for rows with direct answers
+_ROUNDS = 6  # of estimating the share of slips
+_CLOSE = 1e-3  # change of the share at which it has converged
+FIRST = 0.05  # its first value
+_BEFORE = (0.5, 20.0)  # prior slips, among prior answers
 BOUNDS = (0.005, 0.3)
 
 
 class SimilarBelief(Belief):
-    """What is believed after comparisons: their fitted rows stand in the result."""
+    """The belief after comparisons, whose fitted rows are part of the result."""
 
     def __init__(
         self, ensemble: Ensemble, strata: Strata, evidence: Evidence, compared: Compared, core: Core
@@ -66,15 +60,15 @@ class SimilarBelief(Belief):
 
     @cached_property
     def strangers(self) -> list[list[int]]:
-        """Items that are like no group, together with those that they are like."""
+        """Items that are like no group, grouped by their similarity."""
         groups = groups_outside(self.compared.comparisons, self.compared.unlike)
         return [[int(self.compared.items[place]) for place in places] for places in groups]
 
     @property
     def misfit(self) -> tuple[int, float]:
-        """Groups without an anchor; slips, items that are like no group, or not as expected.
+        """The number of groups without an anchor; and of slips, outsiders and wrong predictions.
 
-        People are taken to slip as often as models are wrong.
+        A slip counts as much as an error of the models.
         """
         comparisons, unlike = self.compared.comparisons, self.compared.unlike
         U = np.where(unlike[:, None], 0.0, self.compared.U)
@@ -87,7 +81,7 @@ class SimilarBelief(Belief):
         return empty, wrong
 
     def held_out(self, items: Rows) -> Floats:
-        """What models expect of items that they learnt without these."""
+        """Predictions for items by models that learnt without them."""
         stack = self.stack
         assert stack is not None
         places = np.searchsorted(self.pool.rows, items)
@@ -101,7 +95,7 @@ class SimilarBelief(Belief):
 
     @cached_property
     def against(self) -> tuple[Floats, Rows, int]:
-        """Rows as models expect them, how many answers each item has against them, and slips."""
+        """Predicted rows, the number of answers against each, and the number of slips."""
         compared, stack, comparisons = self.compared, self.stack, self.compared.comparisons
         against = np.zeros(len(compared.U), dtype=np.intp)
         slips = int((compared.misfit > MISFIT).sum())
@@ -116,21 +110,21 @@ class SimilarBelief(Belief):
 
     @cached_property
     def suggested_clusters(self) -> int:
-        """How many groups the answers speak of; a single item may be a slip."""
+        """The number of groups that the answers suggest; a single item may be a slip."""
         if not self.many_unassigned:
             return self.n_clusters
         return self.n_clusters + max(1, sum(len(items) > 1 for items in self.strangers))
 
     def _answered_confidence(self, rows: Floats) -> Floats:
-        """The probability that the strongest cluster is right; no answer of a crowd decides."""
+        """The probability that the strongest cluster is right; a crowd may be wrong."""
         crowd = self.compared.crowd
         return super()._answered_confidence(rows) if crowd is None else rows.max(axis=1)
 
     def _memberships(self) -> Floats:
-        """Memberships of all items; what comparisons tell of an item stands.
+        """Memberships of all items; compared items have their fitted rows.
 
-        Where answers contradict each other more often than they do models, those of all or nothing
-        are slips as far as that is likely.
+        If answers contradict each other more often than they contradict models, answers of all or
+        nothing are discounted by the probability of a slip.
         """
         U, rows, stack = super()._memberships(), self.compared.U, self.stack
         expected, against, slips = self.against
@@ -150,7 +144,7 @@ class SimilarBelief(Belief):
 
 
 def without_slips(compared: Compared, expected: Floats) -> Floats:
-    """How likely compared items are in each group, by all answers and what models expect."""
+    """Probabilities of the groups of compared items, by all answers and the prior."""
     comparisons = compared.comparisons.without(compared.unlike)
     before = floored(expected, compared.sure, compared.U)
     signs, slip = 2.0 * comparisons.pair_value - 1.0, FIRST
@@ -165,14 +159,14 @@ def without_slips(compared: Compared, expected: Floats) -> Floats:
 
 
 def floored(expected: Floats, sure: Rows, rows: Floats) -> Floats:
-    """Expected rows, none of them certain but those that are known directly."""
+    """Expected rows, of which only those with direct answers are certain."""
     before = np.maximum(expected, _LEAST)
     before[sure] = np.maximum(rows[sure], _CERTAIN)
     return np.asarray(before / before.sum(axis=1, keepdims=True))
 
 
 def _share_of_slips(signs: Floats, same: Floats, slip: float) -> float:
-    """How likely an answer is a slip, if two are in one group as likely as all others say."""
+    """The probability of a slip, given the probabilities that pairs are of one group."""
     against = np.where(signs > 0.0, 1.0 - same, same) * slip
     wrong = against / (against + (1.0 - against / slip) * (1.0 - slip))
     weight = np.abs(signs)

@@ -1,36 +1,29 @@
-"""What people said of items beside each other, and the rows of memberships that explain it.
+"""Comparisons of items, and the rows of memberships that explain them.
 
 Rules of this file:
 - Two items are as similar as the inner product of their rows, three as the sum of products of three
   entries; an item is more like another where that product is larger.
-- An answer on a scale is off by what rounding loses, and which of two is the more similar tells
-  nothing beyond a margin.
-- Rows lie on the simplex. What answers leave open is as expected before (`Expected`).
-- An answer that no row explains counts less, so that a slip does not bend everything else.
+- An answer on a scale has an error of rounding; a relative answer implies a margin only.
+- Rows lie on the simplex, with a prior (`Expected`).
+- An answer that no row explains counts less, so that a slip does not distort the others.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Bools, Floats, Rows
 from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 from askmeans.queries.values import rounding_noise
 
-__all__ = ["Comparisons", "Expected", "comparisons_of", "fit_rows"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-Bools = NDArray[np.bool_]
-
 # Chosen on hidden features of Iris, Wine and Breast Cancer: sides tell groups, not degrees.
-MARGIN = 0.98  # how much more similar one of two is at least, if somebody says so
-TIE = 0.25  # how much more similar it is at most, if somebody says that it is not
+MARGIN = 0.98  # smallest difference of similarities after a decided relative answer
+TIE = 0.25  # largest difference after a tie
 _FAR = 0.3  # away from what rows explain an answer counts a quarter
 _STEPS, _ROUNDS = 150, 3
 _SOFT = 0.25  # share of answers in between, from which on degrees are meant
-_REPEATED = 5  # answers given again, from which on their spread is known
+_REPEATED = 5  # repeated answers from which on their spread is known
 _GRIDS = (2, 3, 5, 6, 7, 9, 11, 21, 101)  # points that scales of people have
 
 
@@ -57,7 +50,7 @@ class Comparisons:
         return np.asarray((a * b).sum(axis=1) - self.pair_value)
 
     def without(self, outside: Bools) -> "Comparisons":
-        """The same items, without what was said of some of them."""
+        """The same items without comparisons of some of them."""
         pairs = ~outside[self.pairs].any(axis=1)
         triplets, relative = (~outside[t].any(axis=1) for t in (self.triplets, self.relative))
         return replace(
@@ -68,9 +61,9 @@ class Comparisons:
         )  # fmt: skip
 
     def rounding(self, levels: int | None) -> float:
-        """Standard deviation of what a scale of so many points loses.
+        """Standard deviation of the rounding to a scale of so many points.
 
-        Where few answers are in between, the ends of the scale are meant as they stand.
+        If few answers are in between, the ends of the scale are exact.
         """
         if levels is None:
             return 0.0
@@ -78,18 +71,18 @@ class Comparisons:
 
     @property
     def between(self) -> float:
-        """The share of answers about two or three that are neither all nor nothing."""
+        """The share of answers about two or three items that are neither 0 nor 1."""
         values = np.concatenate([self.pair_value, self.triplet_value])
         return float(((values > 0.0) & (values < 1.0)).mean()) if len(values) else 0.0
 
     @property
     def is_soft(self) -> bool:
-        """Whether so many answers are in between that who is unlike another is hardly known."""
+        """Whether many answers are in between, so that they rarely separate items."""
         return self.between >= _SOFT
 
     @property
     def spread(self) -> float:
-        """Standard deviation of answers to the same pair; 0 where too few were asked again."""
+        """Standard deviation of answers to the same pair; 0 with too few repeats."""
         pairs = np.sort(self.pairs, axis=1)
         _, which, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
         free = int((times - 1).sum())
@@ -100,7 +93,7 @@ class Comparisons:
 
     @property
     def levels(self) -> int | None:
-        """The points of the coarsest scale that has all answers; None for a fine one."""
+        """The number of points of the coarsest scale with all answers; None for a fine one."""
         values = np.concatenate([self.pair_value, self.triplet_value])
         for points in _GRIDS:
             steps = values * (points - 1)
@@ -111,14 +104,14 @@ class Comparisons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expected:
-    """Rows that are expected before any answer, and the variance of an entry around them."""
+    """The prior: expected rows, and the variance of an entry around them."""
 
     rows: Floats
     variance: Floats  # one per row
 
 
 def comparisons_of(answers: Answers) -> Comparisons:
-    """The answers about two and three items that somebody could give."""
+    """The answers about two and three items, without "cannot say"."""
     by_kind: dict[type, tuple[list[Rows], list[Floats]]] = {
         kind: ([], []) for kind in (PairQueries, TripletQueries, RelativeQueries)
     }
@@ -155,7 +148,7 @@ def comparisons_of(answers: Answers) -> Comparisons:
 
 
 class _Loss:
-    """Squared distances of what rows say from what people said, and of rows from the expected."""
+    """Squared differences of rows from the answers, and from the prior."""
 
     def __init__(
         self, comparisons: Comparisons, expected: Expected, levels: int | None, noise: float
@@ -170,7 +163,7 @@ class _Loss:
         self.high = np.select(sides, [1.0, -MARGIN], TIE)
 
     def residuals(self, U: Floats) -> list[Floats]:
-        """How far each pair, triplet and relative answer is outside its interval."""
+        """The difference of each pair, triplet and relative answer from its interval."""
         comparisons = self.comparisons
         triplets, relative = np.empty(0), np.empty(0)
         if len(comparisons.triplets):
@@ -182,7 +175,7 @@ class _Loss:
         return [comparisons.off(U), triplets, relative]
 
     def gradient(self, U: Floats) -> Floats:
-        """Of half the loss."""
+        """The gradient of half the loss."""
         comparisons = self.comparisons
         G = self.pull[:, None] * (U - self.expected.rows)
         pairs, triplets, relative = (
@@ -214,7 +207,7 @@ class _Loss:
         return steps
 
     def downweight(self, U: Floats) -> None:
-        """Let answers that nothing explains count less (Geman and McClure)."""
+        """Reduce the weight of unexplained answers (Geman and McClure)."""
         far = max(_FAR, 3.0 * np.sqrt(self.variance))
         self.weights = [np.square(1.0 / (1.0 + np.square(r / far))) for r in self.residuals(U)]
 
@@ -227,7 +220,7 @@ def fit_rows(
     levels: int | None,
     noise: float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """Rows of all compared items, and how far each entry is known: 0 not at all, 1 exactly."""
+    """Rows of all compared items, and how well each entry is known, from 0 to 1 (exactly)."""
     loss = _Loss(comparisons, expected, levels, noise)
     U = start.copy()
     for round_ in range(_ROUNDS):
@@ -235,7 +228,7 @@ def fit_rows(
             loss.downweight(U)
         step = loss.step()
         V, speed = U.copy(), 1.0
-        for _ in range(_STEPS):  # Nesterov's, started anew where it would overshoot
+        for _ in range(_STEPS):  # Nesterov's steps, restarted when they overshoot
             new = onto_simplex(V - step * loss.gradient(V))
             faster = (1.0 + np.sqrt(1.0 + 4.0 * speed**2)) / 2.0
             change = new - U
@@ -251,7 +244,7 @@ def fit_rows(
 
 
 def _known(comparisons: Comparisons, U: Floats, loss: _Loss) -> Floats:
-    """Of each entry's variance, the share that answers took away, the other rows given."""
+    """The share of each entry's variance that answers explain, given the other rows."""
     m, k = U.shape
     H = np.zeros((m, k, k))
     i, j = comparisons.pairs.T
@@ -277,5 +270,5 @@ def _known(comparisons: Comparisons, U: Floats, loss: _Loss) -> Floats:
 
 
 def _outside(value: Floats, low: Floats, high: Floats) -> Floats:
-    """By how much each value lies above or below its interval."""
+    """The distance of each value from its interval, negative below it."""
     return np.asarray(np.maximum(value - high, 0.0) - np.maximum(low - value, 0.0))

@@ -1,10 +1,10 @@
-"""Groups from pairs that many annotators answered, most of them badly.
+"""Groups from pairs that many unreliable annotators answered.
 
-Where more answers contradict each other than slips explain, groups and annotators are estimated
+If more answers contradict each other than slips explain, groups and annotators are estimated
 together:
 - An annotator calls two items of one group "the same" with one probability, and two of different
-  groups with another (Dawid and Skene, 1979). Both are on a grid; how frequent each point of it
-  is among all annotators is estimated, too, so that a few answers move an annotator little.
+  groups with another (Dawid and Skene, 1979). Both are on a grid, whose distribution over all
+  annotators is estimated, too, so that a few answers move an annotator little.
 - Items follow a stochastic block model. Its posterior is computed by belief propagation, damped,
   which finds groups down to fewer answers than spectral clustering (Decelle et al., 2011).
 """
@@ -12,17 +12,12 @@ together:
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import logit
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.models.linear import softmax
 from askmeans.policy.similarity.comparisons import Comparisons
-
-__all__ = ["Crowd", "Propagation", "crowd_of"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _DAMPING = 0.3
 _SWEEPS, _TOLERANCE = 60, 1e-5
@@ -31,7 +26,7 @@ _USUAL, _SPREAD = 0.8, 1.5  # P("same" | one group) before any answer; its sprea
 _PRIOR_ANNOTATORS = 5.0  # that are spread like this, beside those who answered
 _PRIOR_ITEMS = 2.0  # in each group, beside those compared
 _POINTS = np.array([0.02, 0.06, 0.12, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.88, 0.94, 0.98])
-# Whoever says "same" more often of two groups than of one is taken to guess.
+# An annotator who says "same" more often of two groups than of one is assumed to guess.
 _SAME, _DIFFERENT = (
     grid[np.tril_indices(len(_POINTS))] for grid in np.meshgrid(_POINTS, _POINTS, indexing="ij")
 )
@@ -46,7 +41,7 @@ class Crowd:
     of_two_groups: Floats
 
     def rates(self, names: tuple[str, ...]) -> dict[str, dict[str, float]]:
-        """How often each annotator is right about two items of one group, and of two groups."""
+        """The accuracy of each annotator on two items of one group, and of two groups."""
         both = zip(names, self.of_one_group, self.of_two_groups, strict=True)
         return {
             name: {"same_right": float(one), "different_right": float(1.0 - two)}
@@ -55,7 +50,7 @@ class Crowd:
 
 
 class Propagation:
-    """Belief propagation over pairs: each item tells its partners how likely its groups are."""
+    """Belief propagation over pairs: items send the probabilities of their groups to partners."""
 
     def __init__(self, pairs: Rows, start: Floats) -> None:
         m, count = len(start), 2 * len(pairs)
@@ -64,11 +59,11 @@ class Propagation:
         entries = np.ones(count), (self._receiver, np.arange(count))
         self._sum = csr_array(entries, shape=(m, count))
         self._messages = np.zeros((count, start.shape[1]))
-        self._without = start[self._receiver]  # rows of receivers without what this partner says
+        self._without = start[self._receiver]  # rows of receivers without this partner's message
         self.rows = start
 
     def run(self, before: Floats, ratio: Floats, sweeps: int = _SWEEPS) -> None:
-        """Update `rows`: by probabilities before any answer, and each answer's likelihood ratio."""
+        """Update `rows` by prior probabilities, and each answer's likelihood ratio."""
         strength, logs = np.tile(ratio, 2)[:, None] - 1.0, np.log(before)
         for _ in range(sweeps):
             step = np.log1p(strength * self._without[self._turned])
@@ -81,7 +76,7 @@ class Propagation:
                 break
 
     def same(self, ratio: Floats) -> tuple[Floats, Floats]:
-        """How likely the items of each pair are in one group, by all other answers, and by all."""
+        """The probability that each pair is of one group, by all other answers, and by all."""
         half = len(self._turned) // 2
         others = (self._without[:half] * self._without[half:]).sum(axis=1)
         return others, ratio * others / (ratio * others + 1.0 - others)
@@ -92,7 +87,7 @@ def crowd_of(comparisons: Comparisons, before: Floats | None, start: Floats) -> 
     (m, k), value = start.shape, comparisons.pair_value
     usual = population = _usual(float(value.mean()), k)
     even, n_annotators = np.full(len(value), 1.0 / k), len(comparisons.annotators)
-    # While nothing is known of the groups: how often each annotator says "same" at all.
+    # Before groups are known: the rate of "same" of each annotator.
     often = even[:1, None] * _SAME + (1.0 - even[:1, None]) * _DIFFERENT
     shares = _posterior(comparisons, even, population, often, often)
     prior = np.full((m, k), 1.0 / k) if before is None else before
@@ -115,7 +110,7 @@ def crowd_of(comparisons: Comparisons, before: Floats | None, start: Floats) -> 
 
 
 def _usual(share: float, k: int) -> Floats:
-    """How frequent each kind of annotator is before any answer, by the share of "same"."""
+    """The prior distribution of annotators over the grid, by the share of "same"."""
     different = np.clip((share - _USUAL / k) / (1.0 - 1.0 / k), _POINTS[1], 0.5)
     away = [logit(_SAME) - logit(_USUAL), logit(_DIFFERENT) - logit(different)]
     kinds = np.exp(-0.5 * np.square(np.array(away) / _SPREAD).sum(axis=0))
@@ -125,7 +120,7 @@ def _usual(share: float, k: int) -> Floats:
 def _posterior(
     comparisons: Comparisons, same: Floats, population: Floats, of_one: Floats, of_two: Floats
 ) -> Floats:
-    """How likely each annotator is of each kind, if pairs are of one group as likely as this."""
+    """The posterior of each annotator over the grid, given the probabilities of the pairs."""
     who, value = comparisons.pair_who, comparisons.pair_value
     counts = [
         np.bincount(who, weight, len(comparisons.annotators))
@@ -137,7 +132,7 @@ def _posterior(
 
 
 def _ratio(shares: Floats, comparisons: Comparisons) -> Floats:
-    """How much likelier each answer is of one group than of two, as its annotator answers."""
+    """The likelihood ratio of each answer for one group against two, by its annotator."""
     who, value = comparisons.pair_who, comparisons.pair_value
     yes = shares @ np.log(_SAME / _DIFFERENT)
     no = shares @ np.log((1.0 - _SAME) / (1.0 - _DIFFERENT))

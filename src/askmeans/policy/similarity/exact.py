@@ -1,7 +1,7 @@
-"""Exact similarities: a few items compared with each other, from which their rows follow.
+"""Exact similarities: the core, a few items whose rows follow from all their pairs.
 
-The paper's pool (paper/pool.py), replayed over the answers there are: what it would ask next comes
-first in the ranking, and whoever cannot wait compares something else.
+The paper's pool (`paper/pool.py`) is run again over the answers. Its next questions come first in
+the ranking; meanwhile other annotators compare other items.
 """
 
 import math
@@ -11,38 +11,33 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import RankError, StopAsking
 from askmeans.paper.geometry import extreme_rows, simplex_least_squares
 from askmeans.paper.pool import SMALLEST, Pool, fewest_items, pool_sizes
 from askmeans.paper.similarities import Similarities
 from askmeans.queries import Answers, Question
 
-__all__ = ["Core", "core_of", "numbers"]
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
-
-_WORST = 1e6  # condition of what a row is solved from
+_WORST = 1e6  # largest condition number of the system for a row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Core:
-    """Items whose rows are known exactly, or what to ask to know them."""
+    """Items whose rows are known exactly, or the questions that determine them."""
 
     rows: dict[int, Floats] = field(default_factory=dict)
-    anchors: tuple[int, ...] = ()  # items that tell the clusters apart best
+    anchors: tuple[int, ...] = ()  # items that separate the clusters best
     wanted: tuple[Question, ...] = ()
-    noisy: bool = False  # the answers are not exact after all
-    sigma: float = 0.0  # how far they are from it
+    noisy: bool = False  # whether the answers are not exact after all
+    sigma: float = 0.0  # standard deviation of their errors
     failure: RankError | None = None
     warnings: tuple[tuple[str, type[Warning]], ...] = ()
     diagnostics: Mapping[str, Any] = field(default_factory=dict)
 
 
 def numbers(answers: Answers) -> dict[Question, float]:
-    """The mean answer to each question about two or three items; NaN where nobody could say."""
+    """The mean answer to each question about two or three items; NaN for "cannot say"."""
     by_question: dict[Question, list[float]] = {}
     for batch in answers.batches:
         if batch.queries.kind in ("pair", "triplet"):
@@ -66,7 +61,7 @@ def core_of(
     triplets: bool,
     seed: int,
 ) -> Core:
-    """What answers tell of the first items of a queue, compared with each other."""
+    """The core of the first items of a queue, by the answers."""
     if len(queue) < fewest_items(k):
         return Core()
     sizes = pool_sizes(len(queue), k, triplets and k > 2, False, SMALLEST * k, None)
@@ -108,7 +103,7 @@ def core_of(
 
 
 def solved(core: Core, answers: Mapping[Question, float], items: list[int]) -> dict[int, Floats]:
-    """Rows of items that were compared with enough of those whose rows are known."""
+    """Rows of items that were compared with enough items of the core."""
     beside: dict[int, list[tuple[int, float]]] = {}
     for question, value in answers.items():
         if question.kind == "pair" and not math.isnan(value):

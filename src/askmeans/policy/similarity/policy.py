@@ -1,23 +1,23 @@
-"""Comparing items with anchors: similarities tell memberships as far as anchors are pure.
+"""The policy for similarity questions: it compares items with anchors of the groups.
 
 Rules of this file:
-- The first items that are like none before them found the groups, and are their first anchors.
-- A new item is compared with the anchor of its likeliest group, then with those of others, until
-  little of its row is left. Exact answers in between pay for a core first (`exact.py`).
-- Rows of all compared items are fitted together (`comparisons.py`), with what models expect of each
-  from the others; models learn from these rows, and purer items become anchors.
-- Slips: a single answer that models contradict is checked, and so are anchors of two groups that
-  nobody compared, and parts of a group that nothing links. Where the first founders leave answers
-  unexplained, others are tried, and what is least unlikely is believed. The result takes answers
-  for slips as far as that is likely (`slips.py`).
-- Answers of every kind count, whatever is asked.
+- The first items that are unlike all before them are the founders of the groups, and their first
+  anchors.
+- A new item is compared with the anchor of its most probable group, then with those of others,
+  until little of its row is unknown. Exact soft answers are first spent on a core (`exact.py`).
+- Rows of all compared items are fitted together (`comparisons.py`), with the predictions of models
+  as a prior. Models learn from these rows, and purer items become anchors.
+- Slips: a single answer that models contradict is checked. So are anchors of two groups that were
+  not compared, and parts of a group without a link. If the founders leave answers unexplained,
+  others are tried, and the best are used. The result discounts probable slips (`belief.py`).
+- Answers of every kind count.
 """
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.exceptions import MoreClustersWarning, RankError
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.belief import EXACT, Belief
@@ -49,26 +49,22 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers
 from askmeans.results import Clustering, warn
 
-__all__ = ["SimilarityPolicy"]
-
-Floats = NDArray[np.float64]
-
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
-_LEAST = 0.002  # variance of an entry around what models expect
-_WEAK = 0.05  # the same, where models learn from the rows
-_KNOWN = 0.6  # of an entry's variance that answers take away, to know it
-_BETTER = 0.5  # of what similarities leave unexplained, which one cluster more must explain
-_CROWD, _CONTRADICTED = 3, 0.1  # annotators, and share of answers that no rows explain
-_NEARLY_EVEN = 5.0  # of a Dirichlet distribution, to begin with groups that are hardly apart
-_NOISE = 0.05  # standard deviation of noisy answers, as long as nobody says
+_LEAST = 0.002  # variance of an entry around the prediction of models
+_WEAK = 0.05  # the same, for rows that models learn from
+_KNOWN = 0.6  # share of an entry's variance that answers must explain for it to be known
+_BETTER = 0.5  # largest ratio of unexplained similarities that suggests a further cluster
+_CROWD, _CONTRADICTED = 3, 0.1  # annotators, and share of unexplained answers, that make a crowd
+_NEARLY_EVEN = 5.0  # Dirichlet parameter of almost even first rows
+_NOISE = 0.05  # standard deviation of noisy answers before it is estimated
 
 
 class SimilarityPolicy(StratifiedPolicy):
-    """Proposes comparisons with anchors; takes every kind of answer."""
+    """Proposes comparisons with anchors; learns from every kind of answer."""
 
     @property
     def failure(self) -> RankError | None:
-        """Why exact answers cannot tell so many clusters apart; None where they can."""
+        """The error if exact answers do not determine so many clusters; else None."""
         belief = self._current().belief
         assert isinstance(belief, SimilarBelief)
         return belief.core.failure
@@ -113,7 +109,7 @@ class SimilarityPolicy(StratifiedPolicy):
         )
 
     def _believed(self, answers: Answers) -> Belief:
-        """Fit rows, let models learn from them, and fit rows again with what models expect."""
+        """Fit rows, let models learn from them, and fit rows again with their predictions."""
         direct, comparisons = evidence_of(answers, self.k), comparisons_of(answers)
         core, exact = self._exact(answers, comparisons, direct)
         sets = [{}] if exact else self._founders(comparisons, direct)
@@ -126,7 +122,7 @@ class SimilarityPolicy(StratifiedPolicy):
     def _believed_of_crowd(
         self, direct: Evidence, comparisons: Comparisons, core: Core
     ) -> SimilarBelief:
-        """What to believe where annotators contradict each other: groups and rates at once."""
+        """The belief if annotators contradict each other: groups and error rates together."""
         rng = np.random.default_rng([self.settings.seed, 4])
         start = rng.dirichlet(np.full(self.k, _NEARLY_EVEN), len(comparisons.items))
         crowd = crowd_of(comparisons, None, start)
@@ -137,7 +133,7 @@ class SimilarityPolicy(StratifiedPolicy):
         belief: SimilarBelief | None = None
         outside = np.zeros(len(comparisons.items), dtype=bool)
         for _ in range(2):
-            if belief is not None:  # once more, with what models expect
+            if belief is not None:  # again, with the predictions of models
                 expected, _ = self._expected(direct, comparisons, belief, {}, {}, None)
                 before = floored(expected.rows, here, expected.rows)
                 crowd = crowd_of(comparisons, before, crowd.rows)
@@ -157,7 +153,7 @@ class SimilarityPolicy(StratifiedPolicy):
         core: Core,
         exact: dict[int, Floats],
     ) -> SimilarBelief:
-        """What to believe if some items stand for the groups."""
+        """The belief with these founders."""
         levels, noise = self._scale(comparisons, core)
         outside = outsiders_of(comparisons, founders, self.k)
         inside = comparisons.without(outside)
@@ -165,7 +161,7 @@ class SimilarityPolicy(StratifiedPolicy):
         belief: SimilarBelief | None = None
         for _ in range(2):
             expected, start = self._expected(direct, inside, belief, exact, founders, levels)
-            # Models must not learn from what they expect themselves.
+            # Models must not learn from their own predictions.
             weak = replace(expected, variance=np.where(
                 expected.variance > 1e-9, np.maximum(expected.variance, _WEAK), expected.variance
             ))  # fmt: skip
@@ -181,7 +177,7 @@ class SimilarityPolicy(StratifiedPolicy):
         return belief
 
     def _scale(self, comparisons: Comparisons, core: Core) -> tuple[int | None, float]:
-        """The points of the answers' scale, and the noise that there is beside it."""
+        """The points of the answers' scale, and further noise."""
         scale = self.settings.scale
         if scale.noise == "auto":
             return scale.levels or comparisons.levels, comparisons.spread or _NOISE
@@ -192,7 +188,7 @@ class SimilarityPolicy(StratifiedPolicy):
     def _exact(
         self, answers: Answers, comparisons: Comparisons, direct: Evidence
     ) -> tuple[Core, dict[int, Floats]]:
-        """The core, where answers are exact, and rows by place that follow from it."""
+        """The core of exact answers, and the rows by place that follow from it."""
         settings = self.settings
         fine = settings.scale.levels is None and comparisons.levels is None
         if not fine or settings.ask == "relative" or not len(comparisons.pairs):
@@ -221,7 +217,7 @@ class SimilarityPolicy(StratifiedPolicy):
         founders: dict[int, int],
         levels: int | None,
     ) -> tuple[Expected, Floats]:
-        """What to expect of the compared items' rows before they are compared, and a start."""
+        """The prior of the compared items' rows, and a start for their fit."""
         m, k = len(comparisons.items), self.k
         rows, variance = np.full((m, k), 1.0 / k), np.full(m, (k - 1.0) / k**2)
         if belief is not None and belief.stack is not None:
@@ -233,7 +229,7 @@ class SimilarityPolicy(StratifiedPolicy):
             beside = rows_beside(comparisons, founders, k)
             start = np.where(np.isnan(beside), rows, beside)
             rows[list(founders)] = start[list(founders)]
-        # What was told directly, or follows exactly, is all but certain.
+        # Direct answers, and rows that follow exactly, are almost certain.
         _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
         keep_answers(rows, here, direct.values[there])
         variance[here] = np.maximum(variance[here] * direct.left[there], 1e-6)
@@ -244,7 +240,7 @@ class SimilarityPolicy(StratifiedPolicy):
         return Expected(rows=rows, variance=variance), start
 
     def _founders(self, comparisons: Comparisons, direct: Evidence) -> list[dict[int, int]]:
-        """The group that each founder stands for, by place; the likeliest first."""
+        """The group of each founder, by place; the most probable set first."""
         _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
         rows = np.nan_to_num(direct.values[there])
         named = {
@@ -252,7 +248,7 @@ class SimilarityPolicy(StratifiedPolicy):
             for place, row in zip(here, rows, strict=True)
             if row.max(initial=0.0) > 0.5
         }
-        if self.settings.ask == "relative":  # nobody says that two are unlike
+        if self.settings.ask == "relative":  # no answer says that two items are unlike
             founders = founders_by_sides(comparisons, self.k)
             if len(founders) == self.k and not named:
                 return [founders]
@@ -272,7 +268,7 @@ class SimilarityPolicy(StratifiedPolicy):
         return SimilarRanking(belief, self.settings)
 
     def is_spent(self, ranking: Ranking) -> bool:
-        """Whether to learn before the next milestone: all that the last one wanted was answered."""
+        """Whether to learn before the next milestone, since all wanted questions are answered."""
         return all(question in self._questions for question in ranking.wanted)
 
 
@@ -286,7 +282,7 @@ def _is_crowd(belief: SimilarBelief) -> bool:
 
 
 def _one_more_explains(compared: Compared) -> bool:
-    """Whether rows of one cluster more leave much less of the similarities unexplained."""
+    """Whether rows of a further cluster leave far fewer similarities unexplained."""
     m, k = compared.U.shape
     start = np.column_stack([0.7 * compared.U, np.full(m, 0.3)])
     even = Expected(rows=np.full((m, k + 1), 1.0 / (k + 1)), variance=np.ones(m))
@@ -296,7 +292,7 @@ def _one_more_explains(compared: Compared) -> bool:
 
 
 def _variance(comparisons: Comparisons, rows: Floats, levels: int | None) -> float:
-    """Of an entry around the rows that models expect, as far as similarities tell."""
+    """The variance of an entry around the predictions of models, estimated by similarities."""
     if not len(comparisons.pairs):
         return _WEAK
     off = np.square(comparisons.off(rows))
@@ -308,7 +304,7 @@ def _variance(comparisons: Comparisons, rows: Floats, levels: int | None) -> flo
 def _renamed(
     exact: dict[int, Floats], comparisons: Comparisons, direct: Evidence
 ) -> dict[int, Floats]:
-    """Exact rows with their clusters numbered as those say who named them."""
+    """Exact rows with their clusters in the order of direct answers."""
     _, here, there = np.intersect1d(comparisons.items, direct.items, return_indices=True)
     both = [(int(p), int(t)) for p, t in zip(here, there, strict=True) if int(p) in exact]
     if not both:
@@ -321,7 +317,7 @@ def _renamed(
 def _joined(
     direct: Evidence, compared: Compared, known: Floats, exact: dict[int, Floats]
 ) -> Evidence:
-    """What all answers together say of memberships."""
+    """The evidence of all answers on memberships."""
     values = np.where(known >= _KNOWN, compared.U, np.nan)
     queried = compared.queried.copy()
     certain = np.zeros(len(values), dtype=bool)

@@ -1,4 +1,4 @@
-"""Which comparisons to ask for: every one there is, the best first."""
+"""The ranking of comparisons: all of them, the best first."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from functools import cached_property
 from itertools import combinations, islice, product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Bools, Floats
 from askmeans.fuzzy.arrays import without_last_bits
 from askmeans.policy.ranking import REST, Ranking
 from askmeans.policy.similarity.anchors import Compared, in_order, of_one_kind, parts_of
@@ -15,37 +15,32 @@ from askmeans.policy.similarity.belief import MISFIT, SimilarBelief
 from askmeans.policy.similarity.exact import Core
 from askmeans.queries import Question
 
-__all__ = ["SimilarRanking"]
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-
 # Chosen on hidden features of Iris, Wine and Breast Cancer, and on shapes.
-_UNSURE = 0.75  # strongest membership below which a row is compared once more
-_CHECKS = 2  # comparisons more that an item gets that is unsure
-_PUREST = 5  # items of each part of a group that are compared with those of another
-_BORNE_OUT = 1  # answers against models that are borne out for each that is not, to check no more
-_NOTHING_EXPLAINED = 0.9  # of held-out answers' variance, from which on models are no guide
+_UNSURE = 0.75  # strongest membership below which an item is compared again
+_CHECKS = 2  # further comparisons of such an item
+_PUREST = 5  # items of each part of a group to compare with those of another
+_BORNE_OUT = 1  # confirmed answers against models, for each refuted one, that end the checks
+_NOTHING_EXPLAINED = 0.9  # unexplained share of held-out variance from which on models are ignored
 
 
 class SimilarRanking(Ranking):
-    """Every comparison there is, the best first."""
+    """All comparisons, the best first."""
 
     belief: SimilarBelief
 
     @cached_property
     def compared(self) -> Compared:
-        """What was compared, and the anchors."""
+        """The compared items and the anchors."""
         return self.belief.compared
 
     @cached_property
     def core(self) -> Core:
-        """What exact answers tell."""
+        """The core of exact answers."""
         return self.belief.core
 
     @cached_property
     def anchors(self) -> list[list[int]]:
-        """Items that stand for each group, the purest first."""
+        """The anchors of each group, the purest first."""
         items = self.compared.items
         anchors = [[int(items[place]) for place in places] for places in self.compared.anchors]
         if self.settings.ask == "relative":
@@ -56,7 +51,7 @@ class SimilarRanking(Ranking):
         return anchors
 
     def _of_several_kinds(self, anchors: list[list[int]], spare: list[int]) -> list[list[int]]:
-        """Anchors of which no two are of one kind; others in their place, and where none is."""
+        """Replace anchors of the same group as another, and add missing ones."""
         items, kinds = self.compared.items, of_one_kind(self.compared.comparisons, self.k)
         alike = {in_order(int(items[b]), int(items[c])) for b, c in kinds}
         kept: list[list[int]] = []
@@ -73,7 +68,7 @@ class SimilarRanking(Ranking):
         return kept
 
     def _always_tied(self) -> list[int]:
-        """Items that are like no anchor more than another: they may be of a group without one."""
+        """Items that are always tied between anchors: their group may have none."""
         comparisons = self.compared.comparisons
         tied = np.zeros(len(comparisons.items), dtype=np.intp)
         np.add.at(tied, comparisons.relative[:, 0], 1)
@@ -84,7 +79,7 @@ class SimilarRanking(Ranking):
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Probabilities of the groups: by the groups' sizes, where models explain nothing."""
+        """Probabilities of the groups; by the groups' sizes if models explain nothing."""
         belief = self.belief
         if belief.stack is None or belief.stack.unexplained < _NOTHING_EXPLAINED:
             return np.asarray(belief.probabilities[:, : self.k])
@@ -98,7 +93,7 @@ class SimilarRanking(Ranking):
 
     @cached_property
     def _answered(self) -> set[tuple[int, ...]]:
-        """Items that were compared with each other."""
+        """The items of each answered comparison."""
         items, comparisons = self.compared.items, self.compared.comparisons
         return {tuple(sorted(items[pair].tolist())) for pair in comparisons.pairs} | {
             tuple(items[three].tolist()) for three in comparisons.relative
@@ -106,7 +101,7 @@ class SimilarRanking(Ranking):
 
     @cached_property
     def _sides(self) -> defaultdict[int, Counter[frozenset[int]]]:
-        """How often each item was between items of which groups."""
+        """For each item, the number of comparisons between each two groups."""
         sides: defaultdict[int, Counter[frozenset[int]]] = defaultdict(Counter)
         group_of = self.compared.U.argmax(axis=1)
         for place, b, c in self.compared.comparisons.relative.tolist():
@@ -116,7 +111,7 @@ class SimilarRanking(Ranking):
 
     @property
     def _n_checked(self) -> int:
-        """How many items beside the anchors were compared with every group."""
+        """The number of items, without anchors, that were compared with every group."""
         anchors = [place for places in self.compared.anchors for place in places]
         return int(np.delete(self.compared.queried, anchors, axis=0).all(axis=1).sum())
 
@@ -127,13 +122,13 @@ class SimilarRanking(Ranking):
         return next((i for i in question.items if i not in self._anchored), question.items[0])
 
     def _wanted(self) -> Iterator[Question]:
-        """What to ask, each question as often as wanted."""
+        """The wanted questions with their repeats."""
         for question in self._once():
             for repeat in range(self.settings.repeats):
                 yield question._replace(repeat=repeat)
 
     def _once(self) -> Iterator[Question]:
-        """What is open, what is unsure, and new items as far as they shall be asked about."""
+        """Open and unsure items, then new ones up to the limit."""
         if self.k == 1:
             return
         evidence, precise = (

@@ -1,4 +1,4 @@
-"""What the store on SQLAlchemy needs to know of a database: how to write, lock, and complain."""
+"""The interface of a database to the store: connections, transactions, locks and errors."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -13,8 +13,6 @@ from sqlalchemy.pool import QueuePool
 from askmeans.exceptions import StoreBusyError, StoreFullError
 from askmeans.sessions.store.retrying import no_connection
 
-__all__ = ["Backend", "locked", "no_room", "translated"]
-
 
 class Backend(ABC):
     """One kind of database."""
@@ -23,7 +21,7 @@ class Backend(ABC):
     insert: Callable[[Any], Any]  # the dialect's, which has ON CONFLICT
 
     def __init__(self, url: str, dialect: str, connect: Callable[[], Any], **options: Any) -> None:
-        self.url = url  # as people may see it
+        self.url = url  # without secrets
         self.engine: Engine = create_engine(
             dialect,
             creator=connect,
@@ -37,28 +35,28 @@ class Backend(ABC):
 
     @abstractmethod
     def translated(self) -> AbstractContextManager[None]:
-        """Let whatever the database complains of become a StoreError that says what to do."""
+        """Convert errors of the database to StoreErrors."""
 
     @abstractmethod
     def begin(
         self, connection: Connection, session: int | None, *, durable: bool
     ) -> AbstractContextManager[Connection]:
-        """A transaction, the only one that writes to a session; left well, it is committed."""
+        """A transaction that alone writes to a session; commits unless an exception is raised."""
 
     @abstractmethod
     def begin_tables(self, connection: Connection) -> AbstractContextManager[Connection]:
-        """A transaction, the only one that makes or changes tables."""
+        """A transaction that alone creates or changes tables."""
 
     def check_room(self) -> None:  # noqa: B027 - a server looks after its own disk
-        """Refuse where the disk has no room for an answer."""
+        """Raise a StoreFullError if the disk has no room for an answer."""
 
     def close(self) -> None:
-        """Close all connections; what was told is safe without them."""
+        """Close all connections."""
         self.engine.dispose()
 
     @contextmanager
     def writing(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
-        """A connection that is the only writer; left well, what was written is in the database."""
+        """A connection that is the only writer; commits unless an exception is raised."""
         with (
             self.translated(),
             self.engine.connect() as connection,
@@ -68,7 +66,7 @@ class Backend(ABC):
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """A connection that alone makes or changes tables: all of it, or nothing."""
+        """A connection that alone creates or changes tables, in one transaction."""
         with (
             self.translated(),
             self.engine.connect() as connection,
@@ -81,7 +79,7 @@ class Backend(ABC):
 def translated(
     url: str, complaint: type[Exception], typed: Callable[[str, BaseException], Exception]
 ) -> Iterator[None]:
-    """Let what a driver complains of become one of our errors."""
+    """Convert errors of a driver."""
     try:
         yield
     except PoolTimeoutError as error:
@@ -91,17 +89,17 @@ def translated(
         raise typed(url, cause or error) from error
 
 
-def locked(url: str, says: str) -> StoreBusyError:
-    """Somebody else has written for too long."""
+def locked(url: str, message: str) -> StoreBusyError:
+    """The error of a lock that another program does not release."""
     return StoreBusyError(
         f"{url} must be free to write to. Got a lock that somebody else has held for too long "
-        f"({says}); close the program that holds it, and try again. Nothing was changed."
+        f"({message}); close the program that holds it, and try again. Nothing was changed."
     )
 
 
-def no_room(url: str, says: str) -> StoreFullError:
-    """The disk is full."""
+def no_room(url: str, message: str) -> StoreFullError:
+    """The error of a full disk."""
     return StoreFullError(
-        f"{url} must have room to grow. Got '{says}'; free some space on its disk, and try "
+        f"{url} must have room to grow. Got '{message}'; free some space on its disk, and try "
         "again. Nothing was changed."
     )

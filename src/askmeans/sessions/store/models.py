@@ -18,9 +18,6 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-__all__ = ["VERSION_TABLE", "chunks", "events", "invites", "leases", "metadata",
-           "parts", "questions", "sessions", "version_table"]  # fmt: skip
-
 VERSION_TABLE = "askmeans_version"
 Big = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by INTEGER only
 

@@ -1,12 +1,12 @@
-"""PostgreSQL as a store wants it: a row lock for the one writer, its clock, typed errors.
+"""PostgreSQL as a store: a row lock for the one writer, its clock, typed errors.
 
-A writer locks its session's row, so several servers on one database write in turn, a session's
-events are numbered in the order of their commits, and what is read after the lock was got is all
-that was committed. Leases need no SKIP LOCKED: they are given inside that lock, which is held for
-milliseconds. Readers are not held up.
+A writer locks its session's row. So several servers on one database write in turn, a session's
+events are numbered in the order of their commits, and reads after the lock see all commits. Leases
+need no SKIP LOCKED: they are written under that lock, which lasts milliseconds. Readers are not
+blocked.
 
-A connection that breaks becomes a StoreLostError; whoever wrote then knows nothing of the commit,
-and tries again with the same key (`retrying.py`).
+A broken connection becomes a StoreLostError. The writer then does not know whether its commit
+succeeded, and retries with the same key (`retrying.py`).
 """
 
 import re
@@ -23,18 +23,16 @@ from askmeans.sessions.store.backend import Backend, locked, no_room, translated
 from askmeans.sessions.store.retrying import busy_seconds
 from askmeans.sessions.store.urls import connection_string, shown
 
-__all__ = ["PostgresBackend"]
-
 _SETTINGS = {"connect_timeout": 10, "application_name": "askmeans", "client_encoding": "utf8"}
-_IDLE_SECONDS = 60  # a client that vanished in a transaction holds its lock no longer
-# One statement gets the lock and says whether the commit waits for the disk.
+_IDLE_SECONDS = 60  # after which a transaction of a vanished client ends
+# One statement takes the lock and sets whether the commit waits for the disk.
 _LOCK = "SELECT id{} FROM askmeans_sessions WHERE id = :session FOR NO KEY UPDATE"
 _DURABLE = text(_LOCK.format("")).bindparams(bindparam("session"))
 _PASSING = text(_LOCK.format(", set_config('synchronous_commit', 'off', true)")).bindparams(
     bindparam("session")
 )
 _TABLES = text("SELECT pg_advisory_xact_lock(725527310)")
-# What a server says while it cannot take connections, and will again.
+# Messages of a server that cannot take connections for the moment.
 _SOON = re.compile("starting up|shutting down|recovery|not yet accepting|too many clients|slots")
 
 
@@ -48,8 +46,8 @@ class PostgresBackend(Backend):
 
     def __init__(self, url: str) -> None:
         dsn = connection_string(url)
-        told = psycopg.conninfo.conninfo_to_dict(dsn)  # the URL may say otherwise
-        settings: Any = {key: value for key, value in _SETTINGS.items() if key not in told}
+        in_url = psycopg.conninfo.conninfo_to_dict(dsn)  # the URL may say otherwise
+        settings: Any = {key: value for key, value in _SETTINGS.items() if key not in in_url}
 
         def make() -> psycopg.Connection[Any]:
             connection = psycopg.connect(dsn, **settings)
@@ -61,7 +59,7 @@ class PostgresBackend(Backend):
             return connection
 
         super().__init__(shown(url), "postgresql+psycopg://", make, use_native_hstore=False)
-        # What is read is one statement as a rule: it needs no transaction, which is two more.
+        # A read is usually one statement: a transaction would add two more.
         self.reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
     def translated(self) -> AbstractContextManager[None]:
@@ -90,12 +88,12 @@ class PostgresBackend(Backend):
 
 
 def _prepare(connection: "psycopg.Connection[Any]") -> None:
-    """What is set once for every connection."""
+    """Settings of every connection."""
     connection.autocommit = True
     connection.execute(
         "SELECT set_config('lock_timeout', %s, false),"
         " set_config('idle_in_transaction_session_timeout', %s, false),"
-        # A commit that was told must be on disk, whatever the server does by default.
+        # A confirmed commit must be on disk, whatever the server's default is.
         " CASE current_setting('synchronous_commit') WHEN 'off'"
         " THEN set_config('synchronous_commit', 'on', false) END",
         (f"{max(0.001, busy_seconds()):.3f}s", f"{_IDLE_SECONDS}s"),
@@ -104,47 +102,47 @@ def _prepare(connection: "psycopg.Connection[Any]") -> None:
 
 
 def _typed(url: str, cause: BaseException) -> StoreError | NoSessionError:
-    """The error of ours for one of PostgreSQL's."""
+    """Convert an error of PostgreSQL."""
     state = getattr(cause, "sqlstate", None)
     primary = getattr(getattr(cause, "diag", None), "message_primary", None)
-    says = " ".join((primary or str(cause)).split())  # details may quote answers
+    message = " ".join((primary or str(cause)).split())  # details may quote answers
     if state is None:
-        return _unconnected(url, says)
+        return _unconnected(url, message)
     if state[:2] == "08" or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
-        return _lost(url, says)
+        return _lost(url, message)
     if state in ("55P03", "40P01", "40001", "57014", "53300"):
-        return locked(url, says)
+        return locked(url, message)
     if state[:2] == "53":
-        return no_room(url, says)
+        return no_room(url, message)
     if state in ("25006", "42501"):
         return StoreReadOnlyError(
-            f"{url} must be writable for its user. Got '{says}'; grant it the right (GRANT), or "
+            f"{url} must be writable for its user. Got '{message}'; grant it the right (GRANT), or "
             "use another user or database. Nothing was changed."
         )
     return StoreError(
-        f"{url} must take the statements of askmeans. Got '{says}' ({state}); look after the "
+        f"{url} must take the statements of askmeans. Got '{message}' ({state}); look after the "
         "database, and try again. Nothing was changed."
     )
 
 
-def _unconnected(url: str, says: str) -> StoreError | NoSessionError:
-    """Errors that come without a code: of connecting, or of a connection that broke."""
-    if "FATAL" in says and not _SOON.search(says):
-        if "does not exist" in says and "database" in says:
+def _unconnected(url: str, message: str) -> StoreError | NoSessionError:
+    """Convert an error without a code: connecting failed, or a connection broke."""
+    if "FATAL" in message and not _SOON.search(message):
+        if "does not exist" in message and "database" in message:
             return NoSessionError(
-                f"There must be a database at {url}. Got '{says}'; make it first (createdb), then "
-                "run 'askmeans init' or askmeans.sessions.create."
+                f"There must be a database at {url}. Got '{message}'; make it first (createdb), "
+                "then run 'askmeans init' or askmeans.sessions.create."
             )
         return StoreError(
-            f"{url} must let its user in. Got '{says}'; look after the user and the password in "
+            f"{url} must let its user in. Got '{message}'; look after the user and the password in "
             "the URL (or PGPASSWORD, ~/.pgpass), and try again."
         )
-    return _lost(url, says)
+    return _lost(url, message)
 
 
-def _lost(url: str, says: str) -> StoreLostError:
-    """The connection broke, or there is none to be had now."""
+def _lost(url: str, message: str) -> StoreLostError:
+    """The error of a broken connection, or of a server that does not answer."""
     return StoreLostError(
-        f"{url} must be within reach. Got '{says}'; see that the server runs, and try again: an "
+        f"{url} must be within reach. Got '{message}'; see that the server runs, and try again: an "
         "answer sent twice with one key is kept once."
     )

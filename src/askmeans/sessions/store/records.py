@@ -1,8 +1,7 @@
-"""What a store keeps of a session besides its events, and checks of what is read from a database.
+"""Records of a store besides its events, and checks of values that are read from a database.
 
-After an edit by hand a database may hold anything. A check raises a ValueError; `as_written` makes
-one error of it and of whatever else such values lead to while they are read, with a remedy. What
-was read is then what askmeans writes.
+After an edit by hand a database may hold any values. A check raises a ValueError; `as_written`
+converts it, and other errors that such values cause while they are read, to a StoreDamagedError.
 """
 
 import dataclasses
@@ -10,16 +9,14 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from askmeans.exceptions import AskmeansError, StoreDamagedError
 from askmeans.queries import Question
 from askmeans.queries.questions import KINDS
 
-__all__ = ["DataPart", "InviteRecord", "Lease", "SessionRecord", "as_written", "check",
-           "check_question", "from_stored", "is_number", "is_whole"]  # fmt: skip
-
 T = TypeVar("T")
+Role = Literal["owner", "annotator"]
 
 _READING_ERRORS = (
     LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError,
@@ -29,7 +26,7 @@ _READING_ERRORS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRecord:
-    """A session as it was made: `config` and `display` are JSON, and never change."""
+    """A session as it was created; `config` is JSON. It never changes."""
 
     id: int
     name: str
@@ -41,9 +38,9 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataPart:
-    """Rows of a session: a matrix in raw bytes or a file's path, and what people see of them.
+    """Rows of a session: a matrix in raw bytes or a file's path, and their display to people.
 
-    Part 0 is what the session began with; later parts are rows added since.
+    Part 0 has the rows that the session was created with; later parts have added rows.
     """
 
     part: int
@@ -56,7 +53,7 @@ class DataPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """Somebody holds a question until a time of the database's clock."""
+    """A question is reserved for an annotator until a time of the database's clock."""
 
     question: int
     annotator: str
@@ -64,22 +61,41 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InviteRecord:
-    """Somebody may come in with a token, of which the digest is known; times are the database's."""
+class Invite:
+    """An invitation; times are seconds since 1970 by the database's clock.
 
-    id: int
-    digest: str  # SHA-256 of the token, in hexadecimal
+    Parameters
+    ----------
+    number : int
+        By which it is revoked.
+    name : str
+        Whom it is for.
+    role : {"owner", "annotator"}
+        What they may do.
+    made_by : str
+        Who made it.
+    at : float
+        When it was made.
+    until : float
+        When it ends.
+    used : float or None
+        When it was last used, to the minute; None if never.
+    state : {"valid", "expired", "revoked"}
+        Whether it is valid.
+    """
+
+    number: int
     name: str
-    role: str
+    role: Role
     made_by: str
     at: float
     until: float
-    used: float | None  # when last, to the minute
-    revoked: float | None
+    used: float | None
+    state: Literal["valid", "expired", "revoked"]
 
 
 def from_stored(kind: type[T], values: dict[str, Any]) -> T:
-    """A record from its values; what an older version lacks is None, what a newer has is left."""
+    """Make a record of stored values; missing fields are None, unknown ones are ignored."""
     fields: Any = kind
     known = {field.name: None for field in dataclasses.fields(fields)}
     return kind(**(known | {name: values[name] for name in known.keys() & values.keys()}))
@@ -87,7 +103,7 @@ def from_stored(kind: type[T], values: dict[str, Any]) -> T:
 
 @contextmanager
 def as_written(url: str) -> Iterator[None]:
-    """Within this, values that askmeans never writes are a StoreDamagedError."""
+    """Convert errors of reading values that askmeans never writes to a StoreDamagedError."""
     try:
         yield
     except AskmeansError:
@@ -100,28 +116,29 @@ def as_written(url: str) -> Iterator[None]:
 
 
 def check(condition: object, what: str) -> None:
-    """Refuse what cannot have been written."""
+    """Raise a ValueError unless the condition holds."""
     if not condition:
         raise ValueError(what)
 
 
 def is_number(value: object, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Whether it is a finite number within bounds."""
+    """Whether a value is a finite number within bounds."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and math.isfinite(value) and low <= value <= high  # type: ignore[arg-type, operator]  # it is one
 
 
 def is_whole(value: object, low: int = 0) -> bool:
-    """Whether it is a whole number, from a lowest up."""
+    """Whether a value is an integer of at least `low`."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= low
 
 
 def check_question(number: Any, question: Question) -> None:
-    """Refuse a question that was never asked."""
+    """Raise a ValueError unless this is a valid question."""
     where = f"question {number!r:.20}"
     check(is_whole(number, 1) and question.kind in KINDS, where)
     width = KINDS[question.kind].width
     check(len(set(question.items)) == len(question.items) == width, where)
     check(all(is_whole(item) for item in question.items) and is_whole(question.repeat), where)
-    needs = question.kind == "membership"
-    check(is_whole(question.cluster) if needs else question.cluster is None, where)
+    may_name = ("membership", "group")  # to a group question the one whose sub-groups are asked for
+    is_named = is_whole(question.cluster) and question.kind in may_name
+    check(is_named or (question.cluster is None and question.kind != "membership"), where)

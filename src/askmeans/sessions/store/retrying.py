@@ -1,4 +1,4 @@
-"""How long to wait for a database that is busy or out of reach, and how to try again."""
+"""Waiting for a busy database, and retries after a lost connection."""
 
 import os
 import random
@@ -8,8 +8,6 @@ from typing import TypeVar
 
 from askmeans.exceptions import ParameterError, StoreBusyError, StoreLostError
 
-__all__ = ["BUSY_SECONDS", "busy_seconds", "no_connection", "retried"]
-
 T = TypeVar("T")
 
 BUSY_SECONDS = 30.0
@@ -17,7 +15,7 @@ _FIRST, _LONGEST = 0.02, 1.0  # seconds between two attempts; each pause is twic
 
 
 def busy_seconds() -> float:
-    """How long to wait for other writers; ASKMEANS_BUSY_SECONDS says otherwise."""
+    """Seconds to wait for other writers: ASKMEANS_BUSY_SECONDS, or 30."""
     text = os.environ.get("ASKMEANS_BUSY_SECONDS", "")
     try:
         return float(text) if text else BUSY_SECONDS
@@ -28,7 +26,7 @@ def busy_seconds() -> float:
 
 
 def no_connection(url: str) -> StoreBusyError:
-    """All connections of this program were in use for too long."""
+    """The error of a pool whose connections are all in use."""
     return StoreBusyError(
         f"{url} must have a connection free. Got all of this program's in use; try again in a "
         "moment, or start another server. Nothing was changed."
@@ -36,7 +34,7 @@ def no_connection(url: str) -> StoreBusyError:
 
 
 def retried(work: Callable[[], T], seconds: float) -> T:
-    """Do work that may be done twice; where the connection was lost, again for so long."""
+    """Do work that may be done twice; retry after a lost connection, for so many seconds."""
     end, pause = time.monotonic() + seconds, _FIRST
     while True:
         try:

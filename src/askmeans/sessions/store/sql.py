@@ -2,29 +2,26 @@
 
 A store keeps sessions. It knows nothing of policies, budgets or who may answer what.
 
-- **Append only.** Events, questions and data parts are added, never changed or removed.
-  Leases are overwritten: they are about now, not about the past. And a person's name can be
-  replaced by another in all events, leases and invitations (`replace_annotator`), as the law may
-  ask for.
-- **Durable.** When `write` is left without an exception, what was done in it survives the death of
-  the process and of the machine. When it is left with one, nothing of it is there, or nobody was
-  told of it: a file that is not at its place any more confirms nothing. Leases that
-  are renewed may be written with `durable=False`: they survive the process, and need not survive
-  the machine.
-- **One writer.** Inside `write(session)` nobody else writes to that session; its events get
-  numbers that only grow, in the order of the commits. So whoever has read events up to a number
-  has read all that will ever be below it. Readers are not held up.
+- **Append only.** Events, questions and data parts are added, never changed or removed. Leases are
+  overwritten, since they describe the present. A person's name can be replaced by another in all
+  events, leases and invitations (`replace_annotator`), as privacy law may require.
+- **Durable.** What `write` has committed survives a crash of the process and of the machine. After
+  an exception nothing was written, or it was not confirmed: a file that was moved confirms nothing.
+  Renewed leases may be written with `durable=False`: they need not survive a crash of the machine.
+- **One writer.** `write(session)` excludes other writers of that session; the numbers of its events
+  grow in the order of the commits. A reader who has events up to a number therefore has all events
+  below it. Readers are not blocked.
 - **Short.** No caller computes inside `write`: questions are chosen before it.
-- **One clock.** `now` is the database's time in seconds, for leases; no client's clock is asked.
+- **One clock.** Leases end by the database's time, `now`, in seconds; clients' clocks do not count.
 - **Questions have numbers** from 1 in a session, in the order they were first issued. The same
-  question (kind, items, cluster, repeat) keeps its number for ever, whoever issues it again.
-- **Invitations** are kept by the digest of their token, never by the token; they are ended, not
-  removed, and say when they were last used.
+  question (kind, items, cluster, repeat) keeps its number for ever.
+- **Invitations** are stored with the digest of their token, never with the token. They are revoked,
+  not removed, and have the time of their last use.
 - **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
-- **Errors.** Whatever the database says becomes one of the StoreError tree, with a remedy; the
-  next call works again when the cause is gone. A connection that was lost is a StoreLostError; what
-  is read is then read again for `retry_timeout` seconds. Whoever writes tries again, too
-  (`retried`): the commit may have been done, and keys tell.
+- **Errors.** Errors of the database become StoreErrors with a remedy; the next call works again
+  once the cause is gone. A lost connection is a StoreLostError: reads are retried for
+  `retry_timeout` seconds, and so are writes (`retried`), whose keys show whether the commit
+  succeeded.
 """
 
 import itertools
@@ -34,7 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import (
     Connection,
@@ -58,7 +55,7 @@ from askmeans.sessions.store import models
 from askmeans.sessions.store.backend import Backend
 from askmeans.sessions.store.records import (
     DataPart,
-    InviteRecord,
+    Invite,
     Lease,
     SessionRecord,
     as_written,
@@ -68,15 +65,13 @@ from askmeans.sessions.store.records import (
 )
 from askmeans.sessions.store.retrying import busy_seconds, retried
 
-__all__ = ["Store", "Transaction"]
-
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
 
 _LISTED = 500  # items that a statement lists; of more, all questions are read
 
-# What every answer asks a database for: to make these statements anew costs more than to run them.
-# A statement takes a round trip, so what is wanted together is read together.
+# The statements of every answer: compiling them anew would cost more than running them.
+# A statement takes a round trip, so values that are needed together are read together.
 _EVENTS, _QUESTIONS = (
     select(table)
     .where(table.c.session_id == bindparam("session"), number > bindparam("after"))
@@ -95,7 +90,7 @@ _RELEASE = delete(models.leases).where(
 
 
 class _Statements:
-    """Those that are in the dialect of a database."""
+    """The statements in the dialect of a database."""
 
     def __init__(self, backend: Backend) -> None:
         invites, leases = models.invites, models.leases
@@ -106,7 +101,7 @@ class _Statements:
         )
         self.invite = self.invites.where(invites.c.digest == bindparam("digest"))
         self.invitation = self.invites.where(invites.c.id == bindparam("id"))
-        now = backend.now.subquery()  # one row: the time is told where there are no leases, too
+        now = backend.now.subquery()  # one row: the time is returned without leases, too
         self.leases = select(*now.c, leases.c.question, leases.c.annotator, leases.c.until)
         self.leases = self.leases.select_from(
             now.outerjoin(leases, leases.c.session_id == bindparam("session"))
@@ -127,7 +122,7 @@ class Store:
         self.backend = backend
         self._pid = os.getpid()
         self._statements = _Statements(backend)
-        weakref.finalize(self, _let_go, backend, self._pid)  # at exit, where nobody closed it
+        weakref.finalize(self, _let_go, backend, self._pid)  # at exit, unless it was closed
 
     def names(self) -> list[str]:
         """Names of the sessions, in the order they were made."""
@@ -143,7 +138,7 @@ class Store:
         *,
         made_by: str,
     ) -> SessionRecord:
-        """Keep a new session with its data; a name that is taken is refused."""
+        """Store a new session with its data; refuse a name that exists."""
         with self._begun() as connection:
             values: dict[str, Any] = {
                 "name": name,
@@ -164,16 +159,16 @@ class Store:
             return SessionRecord(id=int(session), **values)
 
     def load(self, name: str) -> SessionRecord:
-        """The session of this name; refused where there is none."""
+        """Load the session of this name."""
         named = select(models.sessions).where(models.sessions.c.name == name)
-        found = self._read(lambda connection: connection.execute(named).first())
-        if found is None:
+        row = self._read(lambda connection: connection.execute(named).first())
+        if row is None:
             there = ", ".join(map(repr, self.names())) or "none"
             raise NoSessionError(
                 f"There must be a session {name!r} in {self.url}. Got {there}; choose one of them, "
                 "or make one with 'askmeans init'."
             )
-        return SessionRecord(**found._mapping)
+        return SessionRecord(**row._mapping)
 
     def parts(self, session: int) -> list[DataPart]:
         """The session's rows, without their numbers."""
@@ -198,10 +193,10 @@ class Store:
         query = select(table.c.bytes).join(parts, parts.c.id == table.c.part_id).where(here)
         for number in itertools.count():  # one at a time: they are large
             one = query.where(table.c.number == number)
-            found = self._read(partial(Connection.scalar, statement=one))
-            if found is None:
+            chunk = self._read(partial(Connection.scalar, statement=one))
+            if chunk is None:
                 return
-            yield found
+            yield chunk
 
     def events(self, session: int, after: int = 0) -> list[Event]:
         """Events with a number above this, in order."""
@@ -215,14 +210,14 @@ class Store:
         """The database's time, and every lease."""
         return self._read(lambda connection: self._within(connection, session).leases())
 
-    def invites(self, session: int, digest: str | None = None) -> tuple[float, list[InviteRecord]]:
+    def invites(self, session: int, digest: str | None = None) -> tuple[float, list[Invite]]:
         """The database's time, and every invitation in the order made, or that of a digest."""
 
-        def both(connection: Connection) -> tuple[float, list[InviteRecord]]:
+        def both(connection: Connection) -> tuple[float, list[Invite]]:
             query = self._statements.invites if digest is None else self._statements.invite
             rows = connection.execute(query, {"session": session, "digest": digest}).all()
-            found = [_as_invite(row) for row in rows]
-            return (rows[0].now if rows else _now(connection, self.backend)), found
+            now = rows[0].now if rows else _now(connection, self.backend)
+            return now, [_as_invite(row) for row in rows]
 
         return self._read(both)
 
@@ -233,7 +228,7 @@ class Store:
             yield self._within(connection, session)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the connections."""
         self._after_fork()
         _let_go(self.backend, self._pid)
 
@@ -242,7 +237,7 @@ class Store:
         return Transaction(connection, session, self.backend, self._statements)
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        """What is read; again where the connection was lost."""
+        """Return the result of reading; retry after a lost connection."""
 
         def read() -> T:
             self._after_fork()
@@ -257,13 +252,13 @@ class Store:
 
     @contextmanager
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
-        """A connection that is the only writer; left well, what was written is in the database."""
+        """A connection that is the only writer; commits unless an exception is raised."""
         self._after_fork()
         with self.backend.writing(session, durable=durable) as connection:
             yield connection
 
     def _after_fork(self) -> None:
-        """Leave a parent's connections to the parent: they cannot be shared."""
+        """After a fork, leave the connections to the parent process: they cannot be shared."""
         if self._pid != os.getpid():
             self.backend.engine.dispose(close=False)
             self._pid = os.getpid()
@@ -290,13 +285,13 @@ class Transaction:
 
     def events(self, after: int) -> list[Event]:
         """Events with a number above this, in order."""
-        told = {"session": self._session, "after": after}
+        parameters = {"session": self._session, "after": after}
         with as_written(self.backend.url):
-            return self._events(self.connection.execute(_EVENTS, told).all())
+            return self._events(self.connection.execute(_EVENTS, parameters).all())
 
     @staticmethod
     def _events(rows: Sequence[Any]) -> list[Event]:
-        """Events of rows of the table."""
+        """Convert rows of the table to events."""
         if unknown := {row.kind for row in rows} - KINDS.keys():
             raise StoreVersionError(
                 f"The session's events must be of kinds that askmeans {__version__} knows. Got "
@@ -306,7 +301,7 @@ class Transaction:
         return [from_row(row) for row in rows]
 
     def append(self, event: E) -> E:
-        """Add an event at the end of the log; the event with its number and time."""
+        """Append an event to the log; return it with its number and time."""
         at = self.now()
         done = self.connection.execute(
             insert(models.events).values(session_id=self._session, at=at, **to_row(event))
@@ -317,7 +312,7 @@ class Transaction:
         return stored
 
     def leases(self) -> tuple[float, list[Lease]]:
-        """`now`, and every lease, ended ones included, of questions that are not let go."""
+        """`now`, and all leases that were not released, ended ones included."""
         rows = self.connection.execute(self._statements.leases, {"session": self._session}).all()
         if self._now is None:
             self._now = float(rows[0][0])
@@ -333,11 +328,11 @@ class Transaction:
     def lease(self, *leases: Lease) -> None:
         """Give or renew leases."""
         if leases:
-            given = [{"session_id": self._session, **asdict(each)} for each in leases]
-            self.connection.execute(self._statements.lease, given)
+            rows = [{"session_id": self._session, **asdict(each)} for each in leases]
+            self.connection.execute(self._statements.lease, rows)
 
     def replace_annotator(self, name: str, pseudonym: str) -> int:
-        """Put another name in the place of an annotator's; how many events that changed."""
+        """Replace an annotator's name; return the number of changed events."""
         changed = 0
         self._rename_within_events(name, pseudonym)
         for table in (models.leases, models.events):
@@ -351,7 +346,7 @@ class Transaction:
         return changed
 
     def _rename_within_events(self, name: str, pseudonym: str) -> None:
-        """Replace a person's name where their own clients wrote it: as keys, and as clients."""
+        """Replace a person's name in the keys and client names that their clients wrote."""
         table = models.events
         theirs = (table.c.session_id == self._session) & (table.c.annotator == name)
         for column, instead in (
@@ -362,37 +357,37 @@ class Transaction:
             self.connection.execute(update(table).where(named).values({column: instead}))
 
     def release(self, question: int, annotator: str) -> None:
-        """Let a question go; harmless where it is not held."""
-        told = {"session": self._session, "number": question, "person": annotator}
-        self.connection.execute(_RELEASE, told)
+        """End a lease, if there is one."""
+        parameters = {"session": self._session, "number": question, "person": annotator}
+        self.connection.execute(_RELEASE, parameters)
 
-    def invite(self, invite: InviteRecord) -> int:
-        """Keep an invitation, under a number of the store's own; harmless where it is there."""
-        names = [name for name in InviteRecord.__slots__ if name != "id"]
-        values = {name: getattr(invite, name) for name in names}
-        statement = self.backend.insert(models.invites).values(session_id=self._session, **values)
+    def invite(self, digest: str, *, name: str, role: str, made_by: str, until: float) -> int:
+        """Store an invitation whose token has this digest, once; return its number."""
+        table = models.invites
+        statement = self.backend.insert(table).values(
+            session_id=self._session, digest=digest, name=name, role=role, made_by=made_by,
+            at=self.now(), until=until,
+        )  # fmt: skip
         self.connection.execute(
             statement.on_conflict_do_nothing(index_elements=["session_id", "digest"])
         )
-        table = models.invites
-        here = (table.c.session_id == self._session) & (table.c.digest == invite.digest)
+        here = (table.c.session_id == self._session) & (table.c.digest == digest)
         return int(self.connection.execute(select(table.c.id).where(here)).scalar_one())
 
     def revoke(self, invite: int) -> None:
-        """End an invitation now; one that was ended stays as it is."""
+        """Revoke an invitation now, unless it was revoked before."""
         column = models.invites.c.revoked
         self._set_invite(invite, {"revoked": func.coalesce(column, self.now())})
 
     def note_use(self, invite: int) -> None:
-        """An invitation is used now."""
+        """Set the time of an invitation's last use to now."""
         self._set_invite(invite, {"used": self.now()})
 
-    def invites(self, invite: int | None = None) -> list[InviteRecord]:
-        """Every invitation in the order made, or that of a number; as they are now."""
+    def invites(self, invite: int | None = None) -> list[Invite]:
+        """All invitations in the order made, or that of a number, as they are now."""
         statements = self._statements
         query = statements.invites if invite is None else statements.invitation
-        told = {"session": self._session, "id": invite}
-        rows = self.connection.execute(query, told).all()
+        rows = self.connection.execute(query, {"session": self._session, "id": invite}).all()
         if rows and self._now is None:
             self._now = float(rows[0].now)
         return [_as_invite(row) for row in rows]
@@ -407,49 +402,51 @@ class Transaction:
         """Questions with a number above this, in order."""
         rows = self.connection.execute(_QUESTIONS, {"session": self._session, "after": after})
         with as_written(self.backend.url):
-            found = [(row.number, _as_question(row)) for row in rows]
-            for number, question in found:
+            questions = [(row.number, _as_question(row)) for row in rows]
+            for number, question in questions:
                 check_question(number, question)
-        return found
+        return questions
 
     def add_questions(
         self, questions: Sequence[Question], *, after: int | None = None
     ) -> list[int]:
-        """The numbers of different questions, of new ones, too.
+        """Return the numbers of different questions; store those that are new.
 
-        `after` says that the caller has read the questions up to this number, and that they are
-        all there are, and none of these.
+        With `after` the caller guarantees that the session has exactly that many questions and
+        none of these.
         """
         numbers: dict[Question, int] = {}
         if after is None and questions:
             numbers, after = self._numbers(questions)
-        new = [asked for asked in questions if asked not in numbers]
+        new = [question for question in questions if question not in numbers]
         if new:
-            numbers |= {asked: count for count, asked in enumerate(new, start=(after or 0) + 1)}
-            added = [_question_row(self._session, numbers[asked], asked) for asked in new]
+            numbers |= {
+                question: count for count, question in enumerate(new, start=(after or 0) + 1)
+            }
+            added = [_question_row(self._session, numbers[question], question) for question in new]
             self.connection.execute(_NEW_QUESTIONS, added)
-        return [numbers[asked] for asked in questions]
+        return [numbers[question] for question in questions]
 
     def _numbers(self, questions: Sequence[Question]) -> tuple[dict[Question, int], int]:
-        """Numbers of those that are there, and the last number."""
+        """The numbers of stored questions among these, and the last number."""
         table = models.questions
         here = table.c.session_id == self._session
-        items = {asked.items[0] for asked in questions}
-        found = select(table).where(here)
+        items = {question.items[0] for question in questions}
+        query = select(table).where(here)
         if len(items) <= _LISTED:
-            kinds = {asked.kind for asked in questions}
-            found = found.where(table.c.kind.in_(kinds), table.c.item.in_(items))
-        rows = self.connection.execute(found)
+            kinds = {question.kind for question in questions}
+            query = query.where(table.c.kind.in_(kinds), table.c.item.in_(items))
+        rows = self.connection.execute(query)
         numbers = {_as_question(row): row.number for row in rows}
         last = self.connection.execute(select(func.max(table.c.number)).where(here)).scalar()
         return numbers, last or 0
 
     def check_room(self) -> None:
-        """Refuse, as a write would, where there is no room for what is written next."""
+        """Raise the error that the next write would raise on a full disk."""
         self.backend.check_room()
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
-        """Keep more rows."""
+        """Store more rows."""
         done = self.connection.execute(
             insert(models.parts).values(
                 session_id=self._session,
@@ -470,7 +467,7 @@ class Transaction:
 
 
 def _let_go(backend: Backend, pid: int) -> None:
-    """Close the database; a parent's connections are the parent's."""
+    """Close the database, unless its connections are those of a parent process."""
     if pid == os.getpid():
         backend.close()
 
@@ -480,22 +477,25 @@ def _now(connection: Connection, backend: Backend) -> float:
     return float(connection.execute(backend.now).scalar_one())
 
 
-def _as_invite(row: Any) -> InviteRecord:
-    """A row of the table as an invitation."""
-    invite = InviteRecord(**{name: row._mapping[name] for name in InviteRecord.__slots__})
-    times = invite.at, invite.until, invite.used or 0.0, invite.revoked or 0.0
-    check(all(map(is_number, times)), f"invitation {invite.id}")
-    return invite
+def _as_invite(row: Any) -> Invite:
+    """Convert a row of the table, with the time of the query, to an invitation."""
+    times = row.at, row.until, row.used or 0.0, row.revoked or 0.0
+    check(all(map(is_number, times)), f"invitation {row.id}")
+    valid: Literal["valid", "expired"] = "valid" if row.now < row.until else "expired"
+    return Invite(
+        number=row.id, name=row.name, role=row.role, made_by=row.made_by, at=row.at,
+        until=row.until, used=row.used, state=valid if row.revoked is None else "revoked",
+    )  # fmt: skip
 
 
 def _as_question(row: Any) -> Question:
-    """A row of the table as a question."""
+    """Convert a row of the table to a question."""
     items = tuple(item for item in (row.item, row.item_2, row.item_3) if item >= 0)
     return Question(row.kind, items, None if row.cluster < 0 else row.cluster, row.repeat)
 
 
 def _question_row(session: int, number: int, question: Question) -> dict[str, Any]:
-    """A question as a row of its table."""
+    """Convert a question to a row of its table."""
     kind, items, cluster, repeat = question
     places = (*items, -1, -1)
     return {

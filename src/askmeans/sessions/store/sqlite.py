@@ -1,19 +1,19 @@
-"""SQLite as a store wants it: write-ahead log, full durability, one writer who waits its turn.
+"""SQLite as a store: write-ahead log, full durability, one writer at a time.
 
-A file that was removed or replaced can be written to as long as it is open, and all of that is gone
-afterwards. So every connection remembers which files it has open (device and inode), and
-`_check_files` compares them with what is at their place now.
+A file that was removed or replaced can be written to while it is open, and these writes are lost.
+So every connection remembers which files it opened (device and inode), and `_check_files` compares
+them with the files that are at these paths now.
 
-A file that is overwritten, truncated or restored in its place stays the same file, and SQLite does
-not look: it goes on from its cache and the write-ahead log. But only checkpoints write to the file,
-and ours come at known moments. Where size or time of the file are others than after the last one,
-another program made a checkpoint or somebody wrote over the file: then a new connection, without a
-cache, must find every row that is known to be there, and in the file alone every row that was there
-after the last checkpoint (`_check_content`). A number that grows with every write (`user_version`)
-tells states with the same rows apart.
+A file that is overwritten, truncated or restored in place stays the same file, and SQLite does not
+notice: it continues from its cache and the write-ahead log. But only checkpoints write to the file,
+and ours happen at known moments. If the file's size or time differ from those after the last one,
+another program made a checkpoint, or the file was overwritten. Then a new connection, without a
+cache, must see every known row, and the file alone every row of the last checkpoint
+(`_check_content`). A number that grows with every write (`user_version`) distinguishes states with
+the same rows.
 
-None of the files is ever opened here but by SQLite: closing one would end the locks that SQLite has
-on it in this process.
+Only SQLite opens these files: closing another handle would release the locks that SQLite has on
+them in this process.
 """
 
 import errno
@@ -41,18 +41,18 @@ from askmeans.sessions.store import backend
 from askmeans.sessions.store.backend import Backend, locked, no_room
 from askmeans.sessions.store.retrying import busy_seconds
 
-__all__ = ["SqliteBackend", "connect", "translated"]
-
-# Writes after which the write-ahead log is moved into the database: a copy of the database file
-# alone lacks a handful of answers at most.
+# Writes between checkpoints: a copy of the database file alone lacks a handful of answers at most.
 CHECKPOINT_WRITES = 8
 _ROOM = 64 * 1024  # bytes that the disk must have: an answer takes about seven pages of 4 KiB
-_LAST_VERSION = 2**31 - 1  # that SQLite keeps
-_TRIES, _PAUSE = 5, 0.02  # looks at a file to which somebody writes, and seconds between them
-_APPENDED = ("askmeans_events", "askmeans_questions")  # whose rows never go away
-# What a writer waits for when it commits: the disk, or, for what is about now, nothing.
+_LAST_VERSION = 2**31 - 1  # the largest that SQLite stores
+_TRIES, _PAUSE = (
+    5,
+    0.02,
+)  # checks of a file while others write to it, and seconds between them
+_APPENDED = ("askmeans_events", "askmeans_questions")  # tables whose rows are never deleted
+# Levels of synchronisation: commits of answers wait for the disk, those of leases do not.
 DURABLE, PASSING = "FULL", "NORMAL"
-# What writing on a full disk may say instead of SQLITE_FULL.
+# Error codes of a full disk besides SQLITE_FULL.
 _NO_ROOM = (
     sqlite3.SQLITE_IOERR_WRITE,
     sqlite3.SQLITE_IOERR_SHMSIZE,
@@ -64,22 +64,22 @@ FileId = tuple[int, int] | None  # device and inode; None where there is no file
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """What is known to be in a database: its sessions, how many rows of a table, and the last."""
+    """The known content of a database: its sessions, number and last id of rows by table."""
 
-    version: int = 0  # how often it was written to
+    version: int = 0  # number of writes
     sessions: frozenset[tuple[Any, ...]] = frozenset()
     rows: tuple[tuple[int, int], ...] = ((0, 0),) * len(_APPENDED)
 
 
 class Opened(sqlite3.Connection):
-    """A connection that knows which files it has open: the database and its write-ahead log."""
+    """A connection with the files that it opened: the database and its write-ahead log."""
 
     files: tuple[FileId, FileId] = (None, None)
-    synchronous = ""  # as it was set last
+    synchronous = ""  # as set last
 
 
 class SqliteBackend(Backend):
-    """An SQLite database, the file that is there now."""
+    """An SQLite database."""
 
     # Seconds since 1970 with thousandths; unixepoch('subsec') is too new for SQLite 3.40.
     now = select(literal_column("(julianday('now') - 2440587.5) * 86400.0", Float(53)).label("now"))
@@ -115,10 +115,9 @@ class SqliteBackend(Backend):
     def begin(
         self, connection: Connection, session: int | None, *, durable: bool  # noqa: ARG002 - one writer for all sessions
     ) -> Iterator[Connection]:  # fmt: skip
-        """A transaction, the only one that writes; left well, it is in the database.
+        """A transaction, the only one that writes; commits unless an exception is raised.
 
-        In the one at its place, that is: a file removed, replaced or overwritten is noticed before
-        the commit, or before anybody is told of it.
+        A file that was removed, replaced or overwritten is detected before the commit is confirmed.
         """
         writing = connection.execution_options(askmeans_write=DURABLE if durable else PASSING)
         raw: Any = connection.connection.dbapi_connection
@@ -154,9 +153,9 @@ class SqliteBackend(Backend):
 
     def close(self) -> None:
         if self.engine.pool.checkedin():  # type: ignore[attr-defined]  # of QueuePool, ours
-            lent = self.engine.raw_connection()  # else nothing was done here, or somebody is at it
+            lent = self.engine.raw_connection()  # else nothing was done, or it is in use
             raw: Any = lent.dbapi_connection
-            # Where somebody writes just now, the log stays, and is safe.
+            # While another program writes, the log stays, and is safe.
             with suppress(StoreError, sqlite3.Error, OSError):
                 raw.execute("PRAGMA busy_timeout = 1000")
                 raw.execute("BEGIN IMMEDIATE")
@@ -168,9 +167,9 @@ class SqliteBackend(Backend):
         super().close()
 
     def _checkpoint(self, raw: Any) -> None:
-        """Move what is in the write-ahead log into the database, as far as nobody reads it.
+        """Move the write-ahead log into the database, except pages that are being read.
 
-        In the turn of the one writer: so nobody of ours looks at the file meanwhile.
+        Inside the writer's transaction, so that none of our connections reads the file meanwhile.
         """
         content = _read_content(raw, self._content)
         with closing(connect(self._path)) as other, suppress(sqlite3.Error):
@@ -180,7 +179,7 @@ class SqliteBackend(Backend):
         self._marks = _marks(self._path, self._log)
 
     def _is_written(self) -> bool:
-        """Whether somebody wrote to the file since the last look, or shortened its log."""
+        """Whether the file was written to since the last check, or its log was shortened."""
         known = self._marks
         try:
             now = _marks(self._path, self._log)
@@ -189,7 +188,7 @@ class SqliteBackend(Backend):
         return known is not None and (now.file != known.file or now.log < known.log)
 
     def _check_content(self) -> None:
-        """Refuse a file that somebody overwrote, truncated or restored; in a writer's turn."""
+        """Refuse a file that was overwritten, truncated or restored; inside a write transaction."""
         _check_same(self._path, _file_id(self._path), self._opened)
         try:
             now = _marks(self._path, self._log)
@@ -202,7 +201,7 @@ class SqliteBackend(Backend):
 
 
 def connect(path: Path) -> Opened:
-    """A connection to a file that is there; none is made, nothing is changed."""
+    """Connect to an existing file, without changing it."""
     return sqlite3.connect(
         f"{path.as_uri()}?mode=rw", uri=True, timeout=busy_seconds(), isolation_level=None,
         check_same_thread=False, factory=Opened,
@@ -210,7 +209,7 @@ def connect(path: Path) -> Opened:
 
 
 def _check_files(connection: Connection, path: Path, log: str) -> None:
-    """Refuse to go on where the files that are open are no longer those at their place."""
+    """Refuse to continue if the open files are no longer those at their paths."""
     opened: Any = connection.connection.dbapi_connection
     _check_same(path, _file_id(path), opened.files[0])
     now = _file_id(log)
@@ -227,23 +226,23 @@ def _check_files(connection: Connection, path: Path, log: str) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Marks:
-    """By which it is noticed that a database was written to, or its log shortened."""
+    """Sizes and times that change when a database is written to, or its log is shortened."""
 
     file: tuple[int, int]  # size, and time of the last change
     log: int  # its size, which only grows while it is open
 
 
 def _marks(path: Path, log: str) -> _Marks:
-    """Those of a database."""
+    """The marks of a database."""
     size = 0
     with suppress(FileNotFoundError):
         size = os.stat(log).st_size
-    found = os.stat(path)
-    return _Marks(file=(found.st_size, found.st_mtime_ns), log=size)
+    status = os.stat(path)
+    return _Marks(file=(status.st_size, status.st_mtime_ns), log=size)
 
 
 def _read_content(raw: sqlite3.Connection, known: _Content) -> _Content:
-    """What is in a database, of which some is known."""
+    """Read the content of a database, counting only rows after the known ones."""
     rows = []
     for table, (n, last) in zip(_APPENDED, known.rows, strict=True):
         query = f"SELECT count(*), max(rowid) FROM {table} WHERE rowid > ?"
@@ -253,21 +252,21 @@ def _read_content(raw: sqlite3.Connection, known: _Content) -> _Content:
 
 
 def _version(raw: sqlite3.Connection) -> int:
-    """How often a database was written to."""
+    """The number of writes to a database."""
     (version,) = raw.execute("PRAGMA user_version").fetchone()
     return int(version)
 
 
 def _sessions(raw: sqlite3.Connection) -> frozenset[tuple[Any, ...]]:
-    """The sessions of a database, by what never changes."""
+    """The sessions of a database, by their constant columns."""
     return frozenset(raw.execute("SELECT id, name, fingerprint, at FROM askmeans_sessions"))
 
 
 def _has(raw: sqlite3.Connection, content: _Content, *, with_log: bool) -> bool:
-    """Whether a database is sound and has all of this.
+    """Whether a database is intact and has this content.
 
-    Without its log a file may be in the middle of a checkpoint that waits for a reader: its version
-    is then that of the last one or later, but tables may refer to pages that are not there yet.
+    Without its log a file may be in the middle of a checkpoint that waits for a reader. Its version
+    is then that of the last checkpoint or later, but tables may refer to missing pages.
     """
     try:
         if _version(raw) < content.version or not content.sessions <= _sessions(raw):
@@ -285,9 +284,9 @@ def _has(raw: sqlite3.Connection, content: _Content, *, with_log: bool) -> bool:
 
 
 def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
-    """Refuse a database that was written over, by connections that have nothing in memory."""
+    """Refuse an overwritten database, by new connections, which have no cache."""
     alone = f"{path.as_uri()}?mode=ro&immutable=1"  # without its log
-    for _ in range(_TRIES):  # a program that is not ours may be at a checkpoint
+    for _ in range(_TRIES):  # another program may be making a checkpoint
         if os.stat(path).st_size == 0:  # of an empty file SQLite would remove the log
             break
         with closing(connect(path)) as fresh, closing(sqlite3.connect(alone, uri=True)) as raw:
@@ -306,12 +305,12 @@ def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
 
 
 def _file_id(path: str | Path) -> FileId:
-    """What a file is."""
+    """The device and inode of a file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _check_same(path: Path, now: FileId, opened: FileId) -> None:
@@ -328,7 +327,7 @@ def _check_same(path: Path, now: FileId, opened: FileId) -> None:
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
-    """What is set once for every connection."""
+    """Settings of every connection."""
     try:
         connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as error:
@@ -340,7 +339,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """BEGIN, or BEGIN IMMEDIATE for a writer: it waits here, not at its first write."""
+    """BEGIN; a writer waits here for BEGIN IMMEDIATE, not at its first write."""
     how = connection.get_execution_options().get("askmeans_write")
     raw: Any = connection.connection.dbapi_connection
     if how is None:
@@ -358,10 +357,10 @@ def _begin(connection: Connection) -> None:
 
 
 def _wait_for_turn(raw: Any, end: float) -> None:
-    """BEGIN IMMEDIATE as soon as nobody else writes.
+    """BEGIN IMMEDIATE as soon as no other connection writes.
 
-    SQLite's own waiting sleeps up to a tenth of a second between tries, many times what a writer
-    takes here.
+    SQLite itself would sleep up to a tenth of a second between attempts, many times the duration
+    of a write here.
     """
     while True:
         try:
@@ -376,35 +375,35 @@ def _wait_for_turn(raw: Any, end: float) -> None:
 
 
 def translated(path: str) -> AbstractContextManager[None]:
-    """Let whatever SQLite complains of become a StoreError that says what to do."""
+    """Convert errors of SQLite to StoreErrors."""
     return backend.translated(path, sqlite3.Error, _typed)
 
 
 def _typed(path: str, cause: BaseException) -> StoreError:
-    """The error of ours for one of SQLite's."""
-    whole = getattr(cause, "sqlite_errorcode", 0)
-    code = whole & 0xFF  # the low byte of an extended code is the plain one
-    says = str(cause)
+    """Convert an error of SQLite."""
+    extended = getattr(cause, "sqlite_errorcode", 0)
+    code = extended & 0xFF  # the primary code
+    message = str(cause)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return locked(path, says)
-    if code == sqlite3.SQLITE_FULL or whole in _NO_ROOM:
-        return no_room(path, says)
+        return locked(path, message)
+    if code == sqlite3.SQLITE_FULL or extended in _NO_ROOM:
+        return no_room(path, message)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return _read_only(path, says)
+        return _read_only(path, message)
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
         return StoreDamagedError(
-            f"{path} must be an SQLite database. Got '{says}'; name another file, or go back to a "
-            "backup."
+            f"{path} must be an SQLite database. Got '{message}'; name another file, or go back "
+            "to a backup."
         )
     return StoreError(
-        f"{path} must be on a disk that can be read and written. Got '{says}'; look after the "
+        f"{path} must be on a disk that can be read and written. Got '{message}'; look after the "
         "disk, and try again."
     )
 
 
-def _read_only(path: str, says: str) -> StoreReadOnlyError:
-    """The file or its folder may not be written to."""
+def _read_only(path: str, message: str) -> StoreReadOnlyError:
+    """The error of a file or folder without write permission."""
     return StoreReadOnlyError(
-        f"{path} and its folder must be writable. Got '{says}'; allow writing to both (chmod u+w), "
-        "or copy the database elsewhere, and try again. Nothing was changed."
+        f"{path} and its folder must be writable. Got '{message}'; allow writing to both (chmod "
+        "u+w), or copy the database elsewhere, and try again. Nothing was changed."
     )

@@ -8,8 +8,6 @@ from urllib.parse import quote
 
 from askmeans.exceptions import MissingExtraError, ParameterError
 
-__all__ = ["connection_string", "file_of", "is_postgresql", "shown", "stem_of", "thumbnails_of"]
-
 _POSTGRESQL = re.compile(r"postgres(ql)?(\+psycopg)?://")
 _SECRET = ("password", "sslpassword", "passfile", "sslkey")
 

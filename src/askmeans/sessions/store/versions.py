@@ -36,20 +36,17 @@ from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.store.sqlite import SqliteBackend, connect, translated
 from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 
-__all__ = ["MIGRATIONS", "SCHEMA", "Migration", "backup", "check_version", "copy_database",
-           "find_version", "make_backend", "make_schema", "upgrade"]  # fmt: skip
-
 Migration = Callable[[Connection], None]  # from the schema before; leaves the version to `upgrade`
 FIRST_SCHEMA = 4  # earlier ones were never released
 MIGRATIONS: dict[int, Migration] = {}  # by the number of the schema that they lead to
 SCHEMA = str(max(MIGRATIONS, default=FIRST_SCHEMA))  # what `models` describes
-_ROWS = 500  # that are in memory at once
-_CHUNKS = 4  # these are megabytes
-OPENING = 5.0  # seconds in which a server may come up; longer, and the URL is likely wrong
+_ROWS = 500  # in memory at a time
+_CHUNKS = 4  # of megabytes each, in memory at a time
+OPENING = 5.0  # seconds to wait for a server that is starting; after that the URL is probably wrong
 
 
 def make_backend(url: str | Path, *, make: bool = False) -> Backend:
-    """The database at a path or URL; with `make` an empty file where there is none."""
+    """The database at a path or URL; `make` creates a missing file."""
     if is_postgresql(url):
         from askmeans.sessions.store.postgresql import PostgresBackend
 
@@ -66,7 +63,7 @@ def make_backend(url: str | Path, *, make: bool = False) -> Backend:
 
 
 def make_schema(backend: Backend) -> None:
-    """Make the tables where there are none; a database that has some is left as it is."""
+    """Create the tables, unless they exist."""
     with backend.migrating() as writing:
         if _version(writing) is None:
             metadata.create_all(writing, checkfirst=False)
@@ -76,7 +73,7 @@ def make_schema(backend: Backend) -> None:
 
 
 def check_version(url: str | Path, *, make: bool = False) -> None:
-    """Refuse a database of another schema, and say what to do; one without, unless to `make` it."""
+    """Refuse a database of another schema, or, without `make`, of none."""
     if make and not is_postgresql(url) and not file_of(url).exists():
         return
     version = find_version(url)
@@ -105,7 +102,7 @@ def check_version(url: str | Path, *, make: bool = False) -> None:
 
 
 def find_version(url: str | Path) -> str | None:
-    """The schema's number, None where there is none of ours; the database is left as it is."""
+    """The number of the schema; None without one. The database is not changed."""
     if not is_postgresql(url):
         return _find_in_file(file_of(url))
     with closing(make_backend(url)) as backend:
@@ -118,7 +115,7 @@ def find_version(url: str | Path) -> str | None:
 
 
 def _find_in_file(path: Path) -> str | None:
-    """The schema's number in a file, which is left as it is."""
+    """The number of the schema in a file, which is not changed."""
     if not path.exists():
         raise NoSessionError(
             f"There must be a database at {path}. Got none; 'askmeans init' or "
@@ -129,12 +126,12 @@ def _find_in_file(path: Path) -> str | None:
         table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
         if connection.execute(table, (VERSION_TABLE,)).fetchone() is None:
             return None
-        found = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
-    return None if found is None else str(found[0])
+        row = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchone()
+    return None if row is None else str(row[0])
 
 
 def upgrade(url: str | Path, migrations: Mapping[int, Migration] | None = None) -> Path | None:
-    """Bring a database to the newest schema, after a backup; its path, None if nothing was to do.
+    """Upgrade a database to the newest schema, after a backup; return its path, or None.
 
     All steps are one transaction: a failure leaves the database as it was.
     """
@@ -158,7 +155,7 @@ def upgrade(url: str | Path, migrations: Mapping[int, Migration] | None = None) 
 
 
 def backup(url: str | Path, file: Path) -> None:
-    """A whole copy of a database as an SQLite file, of its own schema; nothing is overwritten."""
+    """Copy a database of any schema to a new SQLite file."""
     if not file.absolute().parent.is_dir():
         raise DataError(f"{file.parent} must be a folder for the backup. Got none; make it first.")
     if os.path.lexists(file):
@@ -180,17 +177,17 @@ def backup(url: str | Path, file: Path) -> None:
 
 
 def _version(connection: Connection) -> str | None:
-    """The schema's number; None where there is no schema of ours."""
+    """The number of the schema; None without one."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
-    found = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    return None if found is None else str(found)
+    version = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    return None if version is None else str(version)
 
 
 def copy_database(source: str | Path, target: str | Path) -> None:
-    """Copy all sessions of a database into one that has none; others may go on writing to it.
+    """Copy all sessions of a database into one that has none; others may keep writing to it.
 
-    The copy is one state of the source, and all of it is there or nothing.
+    The copy is complete and of one moment, or it is not made.
     """
     check_version(source)
     if not is_postgresql(target):
@@ -221,7 +218,7 @@ def _copy_into_file(source: str | Path, file: Path) -> None:
 
 
 def _make_same_tables(source: str | Path, into: Backend) -> None:
-    """Make the tables of a database of an older schema in an SQLite file."""
+    """Create the tables of a database of an older schema in an SQLite file."""
     with closing(make_backend(source)) as backend, backend.engine.connect() as connection:
         tables = _tables(connection)
     for column in (column for table in tables.tables.values() for column in table.columns):
@@ -236,7 +233,7 @@ def _make_same_tables(source: str | Path, into: Backend) -> None:
 
 
 def _copy(source: str | Path, writing: Connection) -> None:
-    """Copy every row of our tables, as they are at one moment."""
+    """Copy all rows of our tables, as of one moment."""
     with closing(make_backend(source)) as backend:
         snapshot = {}  # all reads see one state; SQLite's do by themselves
         if backend.engine.dialect.name == "postgresql":
@@ -255,17 +252,17 @@ def _copy(source: str | Path, writing: Connection) -> None:
 
 
 def _tables(connection: Connection) -> MetaData:
-    """Our tables as they are there, of whatever schema."""
-    found = MetaData()
-    found.reflect(
+    """Our tables in a database of any schema."""
+    tables = MetaData()
+    tables.reflect(
         connection,
         only=lambda name, _: name.startswith("askmeans_") and name != VERSION_TABLE,
     )
-    return found
+    return tables
 
 
 def _check_empty(writing: Connection, place: str) -> None:
-    """Refuse to mix sessions: their events' numbers would no longer be their own."""
+    """Refuse a target with sessions: numbers of events would collide."""
     count = writing.execute(text("SELECT count(*) FROM askmeans_sessions")).scalar_one()
     if count:
         raise DataError(
@@ -275,7 +272,7 @@ def _check_empty(writing: Connection, place: str) -> None:
 
 
 def _advance_numbers(writing: Connection) -> None:
-    """Let PostgreSQL go on numbering after the rows that came with their numbers."""
+    """Set PostgreSQL's sequences to continue after the copied rows."""
     for table in _tables(writing).sorted_tables:
         if "id" in table.columns:
             last = writing.execute(select(func.max(table.c.id))).scalar()

@@ -120,7 +120,11 @@ async function send(action, body) {
         body,
       });
     } catch {
-      say("Not saved yet: the server cannot be reached. Trying again …", true);
+      say(
+        "Not saved yet: the server does not answer. Your answer is kept here and sent when it is " +
+          "back; whoever started askmeans may have to start it again.",
+        true,
+      );
       await sleep(AGAIN);
       continue;
     }

@@ -1,0 +1,320 @@
+"""New projects: a file is read, a person says what its columns and groups are, a session is made.
+
+Rules of this file:
+- A draft is a hidden, private folder beside the projects. Whatever becomes of it, the folder goes.
+- A project appears at once, complete: its database is made in that folder, and then moved.
+- One file is read, or one project made, at a time.
+"""
+
+import logging
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from askmeans import sessions
+from askmeans._util.background import background_pool
+from askmeans.estimators.candidate_tables import read_candidates
+from askmeans.exceptions import AskmeansError, DataError, ParameterError
+from askmeans.tables import Items, read_items
+from askmeans.tables.columns import Column, Roles, describe_columns
+from askmeans.tables.reading import RawTable, read_table
+from askmeans.web.uploads import unpack_pictures
+
+_log = logging.getLogger("askmeans.web")
+
+USES = {
+    "feature": "Sort by it",
+    "shown": "Show it",
+    "left out": "Hide it",
+    "id": "Name of the item",
+}
+KIND_NAMES = {
+    "number": "Number", "category": "Category", "boolean": "Yes or no", "date": "Date",
+    "text": "Text", "image": "Picture", "vector": "Vector",
+}  # fmt: skip
+_CHOICES = ("number", "category", "boolean", "date", "text")  # kinds that a column may be given
+_SAMPLES, _LONGEST_SAMPLE = 3, 160
+MOST_COLUMNS = 60  # that can be changed; others stay as they were found
+_MOST_DRAFTS = 8
+_PREFIX = ".askmeans-new-"
+_IDLE = 24 * 3600.0  # seconds after which a draft that nobody finished is removed
+_LINES = "lines.txt"  # as `read_upload` calls texts that were pasted
+_SEED = 0  # as of `askmeans init`
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftColumn:
+    """A column as the page shows it: its first values, and what may be chosen."""
+
+    column: Column
+    samples: list[str]
+    use: str  # a key of USES
+    kinds: dict[str, str]  # that it may be given, with their names; the first is its own
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether groups may depend on it."""
+        return bool(self.kinds)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a person chose: the project's name, its groups, and how columns are used."""
+
+    title: str
+    n_clusters: int
+    names: tuple[str, ...] = ()
+    descriptions: tuple[str, ...] = ()
+    uses: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+
+
+class Draft:
+    """A project to be."""
+
+    def __init__(self, folder: Path) -> None:
+        self.id = folder.name.removeprefix(_PREFIX)
+        self.folder = folder
+        self.at = time.time()
+        self.data = folder  # the file, or the folder with pictures
+        self.title = ""
+        self.stage: str | None = "Waiting"  # what is being done; None where it is a person's turn
+        self.trouble = ""  # what went wrong, in a sentence
+        self.columns: list[DraftColumn] = []
+        self.plan: Plan | None = None
+        self.n_rows = 0
+        self.notes: list[str] = []
+        self.made: Path | None = None  # the database, in the end
+
+    @property
+    def is_read(self) -> bool:
+        """Whether its columns are known."""
+        return bool(self.columns)
+
+    def read(self, file: Path) -> None:
+        """Read the file, and describe its columns."""
+        self.stage = "Reading the file"
+        self.title = "Pasted texts" if file.name == _LINES else _as_title(file.stem)
+        self.data = file
+        if file.suffix.lower() == ".zip":
+            self.stage = "Unpacking the pictures"
+            self.data = self.folder / "pictures"
+            unpack_pictures(file, self.data)
+            file.unlink()
+        table, _ = self._table(None)
+        roles = Roles(text=("text",)) if self._has_lines else Roles()
+        columns = describe_columns(table.frame, roles, table.folder)
+        if not any(_kinds(column) for column in columns):
+            raise DataError("There is no column to sort by: no texts, numbers or pictures.")
+        id_name = next((c.name for c in columns if _names_items(c, table)), None)
+        self.columns = [_described(column, table, id_name) for column in columns]
+        self.n_rows, self.notes = len(table.frame), table.notes
+
+    def make(self, plan: Plan, home: Path) -> None:
+        """Make the project in a folder, or leave everything as it was."""
+        self.plan = plan
+        file = home / f"{file_stem(plan.title)}.db"
+        pictures = file.with_suffix(".pictures")
+        if file.exists() or pictures.exists():
+            text = f"There is a project {plan.title} already. Choose another name."
+            raise ParameterError(text, user_message=text)
+        self.stage = "Reading the file"
+        moved = self.data.is_dir()
+        if moved:
+            self.data = self.data.rename(pictures)  # the database has the pictures' folder
+        try:
+            items = self._items(plan)
+            self.stage = f"Finding groups among {len(items.ids):,} items"
+            part = self.folder / file.name
+            part.unlink(missing_ok=True)
+            sessions.create(
+                part, items, n_clusters=plan.n_clusters, cluster_names=plan.names or None,
+                descriptions=plan.descriptions if any(plan.descriptions) else None,
+                random_state=_SEED, name=plan.title,
+            ).close()  # fmt: skip
+            part.rename(file)
+        except BaseException:
+            if moved:
+                self.data = pictures.rename(self.folder / "pictures")
+            raise
+        self.made = file
+
+    @property
+    def _has_lines(self) -> bool:
+        """Whether it is a list of texts, one in a line."""
+        return self.data.name == _LINES
+
+    def _table(self, id_column: str | None) -> tuple[RawTable, str | None]:
+        """The rows, and the column of their ids. Only pictures that came with it are files."""
+        if self._has_lines:
+            lines = self.data.read_text(encoding="utf-8", errors="replace").splitlines()
+            return read_table([line.strip() for line in lines if line.strip()]), None
+        table, id_column = read_candidates(self.data, id_column, _SEED)
+        folder = self.data if self.data.is_dir() else None
+        return RawTable(
+            frame=table.frame, folder=folder, notes=table.notes, written=table.written
+        ), id_column
+
+    def _items(self, plan: Plan) -> Items:
+        """The items as the plan has them."""
+        own = {each.column.name: each for each in self.columns}
+        uses = {name: plan.uses.get(name, each.use) for name, each in own.items()}
+        ids = [name for name, use in uses.items() if use == "id"]
+        features = [name for name, use in uses.items() if use == "feature"]
+        if len(ids) > 1:
+            text = f"One column is the name of the item, not {' and '.join(ids[:3])}. Choose one."
+            raise ParameterError(text, user_message=text)
+        if plan.n_clusters < 1:
+            text = "Name the groups, or say how many to find."
+            raise ParameterError(text, user_message=text)
+        if not features:
+            text = "Choose at least one column to sort by: a text, a number or a picture."
+            raise ParameterError(text, user_message=text)
+        table, id_column = self._table(ids[0] if ids else None)
+        self.stage = f"Encoding {len(table.frame):,} rows"
+        vectors = [name for name in features if own[name].column.kind == "vector"]
+        return read_items(
+            table, id=id_column, vectors=vectors[0] if vectors else None,
+            show=[name for name, use in uses.items() if use in ("feature", "shown")],
+            features={name: plan.kinds.get(name) or _own_kind(own[name].column)
+                      for name in features if name not in vectors},
+        )  # fmt: skip
+
+
+class Drafts:
+    """The drafts of a folder with projects."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._lock = threading.Lock()
+        self._drafts: dict[str, Draft] = {}
+        self._pool = background_pool(1, "projects")
+        for left in home.glob(f"{_PREFIX}*"):  # by a server that was killed
+            if left.is_dir() and left.stat().st_mtime < time.time() - _IDLE:
+                shutil.rmtree(left, ignore_errors=True)
+
+    def new(self) -> Draft:
+        """An empty draft; the oldest ones go where there are many."""
+        with self._lock:
+            waiting = [each for each in self._drafts.values() if each.stage is None]
+            n_old = sum(each.at < time.time() - _IDLE for each in waiting)  # they come first
+            for each in waiting[: max(n_old, len(self._drafts) + 1 - _MOST_DRAFTS)]:
+                self._drop(each)
+            if len(self._drafts) >= _MOST_DRAFTS:
+                text = "Several files are being read already. Wait for one of them."
+                raise ParameterError(text, user_message=text)
+            folder = self._home / f"{_PREFIX}{secrets.token_hex(8)}"
+            folder.mkdir(mode=0o700)
+            draft = Draft(folder)
+            self._drafts[draft.id] = draft
+            return draft
+
+    def get(self, number: str) -> Draft | None:
+        """The draft of this number."""
+        return self._drafts.get(number)
+
+    def read(self, draft: Draft, file: Path) -> None:
+        """Read a draft's file in the background."""
+        self._start(draft, lambda: draft.read(file))
+
+    def make(self, draft: Draft, plan: Plan) -> None:
+        """Make a draft's project in the background."""
+        self._start(draft, lambda: draft.make(plan, self._home))
+
+    def remove(self, draft: Draft) -> None:
+        """Remove a draft, unless something is being done with it."""
+        with self._lock:
+            if draft.stage is None:
+                self._drop(draft)
+
+    def close(self) -> None:
+        """Remove all."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        with self._lock:
+            for draft in list(self._drafts.values()):
+                self._drop(draft)
+
+    def _drop(self, draft: Draft) -> None:
+        del self._drafts[draft.id]
+        shutil.rmtree(draft.folder, ignore_errors=True)
+
+    def _start(self, draft: Draft, work: Callable[[], None]) -> None:
+        draft.stage, draft.trouble = "Waiting", ""
+        self._pool.submit(self._do, draft, work)
+
+    def _do(self, draft: Draft, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except AskmeansError as error:
+            draft.trouble = error.user_message or str(error)
+        except Exception:
+            _log.exception("A project could not be made.")
+            draft.trouble = "Something went wrong here. The log says more."
+        finally:
+            for place in (draft.folder, self._home):
+                draft.trouble = draft.trouble.replace(f"{place}/", "")
+            if draft.made or not draft.is_read:  # no files are left behind
+                shutil.rmtree(draft.folder, ignore_errors=True)
+            draft.stage = None
+
+
+def file_stem(title: str) -> str:
+    """What a project's files are called."""
+    stem = re.sub(r"[^\w.-]+", "-", title).strip(".-")[:60].rstrip(".-")
+    if not stem:
+        text = "The project's name needs a letter or a digit."
+        raise ParameterError(text, user_message=text)
+    return stem
+
+
+def _as_title(stem: str) -> str:
+    """A file's name as words."""
+    words = " ".join(re.split(r"[\W_]+", stem)).strip()[:60]
+    return (words[:1].upper() + words[1:]) or "New project"
+
+
+def _kinds(column: Column) -> dict[str, str]:
+    """The kinds that a column may be given, its own first; none where it cannot be a feature."""
+    if column.kind in ("image", "vector"):
+        return {column.kind: KIND_NAMES[column.kind]}
+    if column.kind in ("empty", "constant", "other"):
+        return {}
+    own = _own_kind(column)
+    return {kind: KIND_NAMES[kind] for kind in (own, *(c for c in _CHOICES if c != own))}
+
+
+def _own_kind(column: Column) -> str:
+    """The kind of a column that is a feature."""
+    return column.kind if column.kind in KIND_NAMES else "category"
+
+
+def _names_items(column: Column, table: RawTable) -> bool:
+    """Whether a column names the items."""
+    return column.kind == "id" and bool(table.frame[column.name].is_unique)
+
+
+def _described(column: Column, table: RawTable, id_name: str | None) -> DraftColumn:
+    """A column for the page."""
+    values = table.frame[column.name].head(_SAMPLES)
+    return DraftColumn(
+        column=column,
+        samples=[_sample(value) for value in values],
+        use="id" if column.name == id_name else column.use,
+        kinds=_kinds(column),
+    )
+
+
+def _sample(value: Any) -> str:
+    """A value, in few letters."""
+    if isinstance(value, bytes | dict):
+        return "(a picture)"
+    text = " ".join(str(value).split())
+    if text in ("nan", "None", "NaT", "<NA>"):
+        return ""
+    return text if len(text) <= _LONGEST_SAMPLE else f"{text[: _LONGEST_SAMPLE - 1]}…"

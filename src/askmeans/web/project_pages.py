@@ -1,0 +1,337 @@
+"""The pages about a folder of projects: the list, and new projects, for the owner of the server.
+
+Rules of this file:
+- Open to all are the page that says how to come in, static files and the health check; a project's
+  own pages know whom to let in.
+- Everything else is for whoever has the server's token, which stands in a link once, then in a
+  cookie: nobody else sees which projects there are, or makes one.
+"""
+
+import hashlib
+import logging
+import re
+import secrets
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI, HTTPException, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from askmeans import __version__
+from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.sessions import Person
+from askmeans.sessions.log import check_annotator
+from askmeans.web.app import check_access, protect
+from askmeans.web.context import FAILED_BURST, FAILED_RATE, HOME_STYLES, STATIC, TITLES, templates
+from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
+from askmeans.web.errors import explain, status_of
+from askmeans.web.forms import Form, SentForm, is_script
+from askmeans.web.guard import HEADERS, check_token, cookie_name, set_cookie
+from askmeans.web.limits import RateLimit, rate_limit_key
+from askmeans.web.projects import ProjectRoutes, Projects
+from askmeans.web.signin import (
+    COOKIE_SECONDS,
+    TOKEN_IN_LINK,
+    set_signin_cookie,
+    signin_cookie_name,
+    start_path,
+)
+from askmeans.web.uploads import MOST_UPLOAD, read_upload
+
+_log = logging.getLogger("askmeans.web")
+_PUBLIC = frozenset({"/signin", "/healthz"})
+_MOST_GROUPS = 50
+_ROWS = 15  # for groups, without script
+_INVALID = "This link or token is not that of this server. Open the link that it printed last."
+_NO_PAGE = "There is no page or project at this address."
+_GONE = "This project was not finished, and its file is gone. Choose the file again."
+
+
+class HomeSignIn:
+    """The middleware that lets the owner of the server in, by a token."""
+
+    def __init__(self, app: ASGIApp, token: str, projects: Projects) -> None:
+        self._app = app
+        self._token = token
+        self._projects = projects
+        self._failed = RateLimit(FAILED_RATE, FAILED_BURST)
+        digest = hashlib.sha256(str(projects.home).encode()).hexdigest()[:12]
+        self.cookie = f"askmeans_home_{digest}"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on a request of the owner, or lead to the page that says how to come in."""
+        path = scope.get("path", "")
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        scope["state"]["home_signin"] = self
+        response: Response | None = None
+        if path not in _PUBLIC and not path.startswith("/static/"):
+            response = self._refusal(request)
+        await (response or self._app)(scope, receive, send)
+
+    def is_valid(self, request: Request, token: str) -> bool:
+        """Whether it is the server's token; a client that tries many wrong ones must wait."""
+        if secrets.compare_digest(token.encode(), self._token.encode()):
+            return True
+        client = rate_limit_key(request.client.host if request.client else "")
+        if token and not self._failed.allows(client):
+            raise HTTPException(429, "Too many wrong tokens. Try again in a minute.")
+        return False
+
+    def let_in(self, request: Request, path: str = "/") -> Response:
+        """Keep the token in the browser, where scripts do not see it."""
+        response = RedirectResponse(path, 303, headers={"referrer-policy": "no-referrer"})
+        header = set_cookie(
+            self.cookie, self._token, secure=request.state.secure, seconds=COOKIE_SECONDS
+        )
+        response.headers.append("set-cookie", header)
+        return response
+
+    def _refusal(self, request: Request) -> Response | None:
+        """A redirect for a link with a token; a refusal of whoever is not the owner."""
+        try:
+            token = request.query_params.get("token")
+            if token is not None and request.method in ("GET", "HEAD"):
+                right = self.is_valid(request, token)
+                return self.let_in(request) if right else RedirectResponse("/signin?wrong=1", 303)
+            name = cookie_name(self.cookie, secure=request.state.secure)
+            if self.is_valid(request, request.cookies.get(name, "")):
+                person = self._projects.person or "me"
+                request.state.person = Person(name=person, role="owner", invite=0)
+                return None
+        except HTTPException as error:
+            return PlainTextResponse(str(error.detail), error.status_code)
+        if is_script(request):
+            return PlainTextResponse("You are not signed in here any more. Open your link.", 401)
+        return RedirectResponse("/signin", 303)
+
+
+def create_projects_app(
+    folder: str | Path,
+    token: str,
+    *,
+    address: str = "http://127.0.0.1/",
+    person: str = "",
+    public_hosts: Sequence[str] = (),
+    proxies: Sequence[str] = (),
+    remember_person: Any = lambda _: None,
+) -> FastAPI:
+    """The projects of a folder, as an ASGI application; `token` lets its owner in."""
+    hosts, trusted = check_access(public_hosts, proxies)
+    home = Path(folder)
+    projects, drafts = Projects(home), Drafts(home)
+    projects.address, projects.person = address, person
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        drafts.close()
+        projects.close()
+
+    app = FastAPI(title="askmeans", version=__version__, lifespan=lifespan, docs_url=None,
+                  redoc_url=None, openapi_url=None)  # fmt: skip
+    app.state.projects = projects
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    _add_start(app, projects, remember_person)
+    _add_drafts(app, drafts)
+    _add_handlers(app)
+    app.add_middleware(HomeSignIn, token=token, projects=projects)
+    app.add_middleware(ProjectRoutes, projects=projects)
+    protect(app, hosts, trusted, {"/new": MOST_UPLOAD})
+    return app
+
+
+def _page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    """A page of the server's owner."""
+    person = getattr(request.state, "person", None)
+    common = {
+        "token": request.state.token,
+        "annotator": person and person.name,
+        "styles": HOME_STYLES,
+        "layout": "plain.html",
+        "path": request.scope["path"],
+    }
+    html = templates.get_template(template).render({**common, **values})
+    return HTMLResponse(html, status)
+
+
+def _add_start(app: FastAPI, projects: Projects, remember_person: Any) -> None:
+    """The list of projects, who one is, and coming in."""
+
+    @app.get("/healthz")
+    def healthz() -> Response:
+        return PlainTextResponse("ok")
+
+    @app.get("/")
+    def start(request: Request) -> Response:
+        if not projects.person:
+            return RedirectResponse("/name", 303)
+        listed = [(each, datetime.fromtimestamp(each.at, UTC)) for each in projects.all()]
+        return _page(request, "projects.html", projects=listed, folder=projects.home.name)
+
+    @app.get("/open/{key}")
+    def open_project(request: Request, key: str) -> Response:
+        """Lead into a project, as its owner."""
+        owned = projects.owner_token(key)
+        if owned is None:
+            raise HTTPException(404)
+        context, token = owned
+        person = context.session.people.person_of(token)
+        path = start_path(context.session, person) if person else "/"
+        response = RedirectResponse(context.root + path, 303)
+        set_signin_cookie(request, response, signin_cookie_name(context.session), token)
+        return response
+
+    @app.get("/name")
+    def show_name(request: Request) -> Response:
+        return _page(request, "home_name.html", person=projects.person, trouble="")
+
+    @app.post("/name")
+    def set_name(form: SentForm) -> Response:
+        name = check_annotator(" ".join(form.text("name").split()), person=True)
+        projects.person = name
+        remember_person(name)
+        return RedirectResponse("/", 303)
+
+    @app.get("/signin")
+    def show_signin(request: Request, wrong: bool = False) -> Response:
+        return _page(request, "signin.html", error_message=_INVALID if wrong else "", is_home=True)
+
+    @app.post("/signin")
+    def submit_signin(request: Request, form: SentForm) -> Response:
+        text = form.text("link")
+        link = TOKEN_IN_LINK.search(text)
+        signin: HomeSignIn = request.state.home_signin
+        if signin.is_valid(request, text if link is None else link[1]):
+            return signin.let_in(request)
+        return _page(request, "signin.html", 401, error_message=_INVALID, is_home=True)
+
+    @app.post("/signout")
+    def sign_out(request: Request, form: SentForm) -> Response:  # noqa: ARG001 - its token counts
+        response = RedirectResponse("/signin", 303)
+        cookie = request.state.home_signin.cookie
+        header = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
+        response.headers.append("set-cookie", header)
+        return response
+
+
+def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
+    """New projects."""
+
+    def draft_of(number: str) -> Draft:
+        draft = drafts.get(number)
+        if draft is None:
+            raise HTTPException(404, _GONE)
+        return draft
+
+    @app.get("/new")
+    def new(request: Request) -> Response:
+        return _page(request, "new.html", trouble="")
+
+    @app.post("/new")
+    async def send(request: Request) -> Response:
+        """Take a file, or lines that were pasted."""
+        draft = await run_in_threadpool(drafts.new)
+        try:
+            fields, file = await read_upload(request, draft.folder)
+            check_token(request, fields.get("token"))
+            if file is None:
+                text = "Choose a file first, or paste some lines."
+                raise ParameterError(text, user_message=text)
+        except BaseException:
+            draft.stage = None
+            drafts.remove(draft)
+            raise
+        drafts.read(draft, file)
+        return RedirectResponse(f"/new/{draft.id}", 303)
+
+    @app.get("/new/{number}")
+    def show(request: Request, number: str) -> Response:
+        draft = draft_of(number)
+        if draft.made is not None:
+            drafts.remove(draft)
+            return RedirectResponse(f"/open/{quote(draft.made.stem)}", 303)
+        if draft.stage is not None:
+            return _page(request, "making.html", draft=draft)
+        if not draft.is_read:
+            return _page(request, "new.html", 422, trouble=draft.trouble)
+        return _columns_page(request, draft)
+
+    @app.post("/new/{number}")
+    def make(form: SentForm, number: str) -> Response:
+        draft = draft_of(number)
+        if draft.stage is None and draft.is_read:
+            draft.plan = _plan_of(form, draft)
+            drafts.make(draft, draft.plan)
+        return RedirectResponse(f"/new/{number}", 303)
+
+    @app.post("/new/{number}/remove")
+    def remove(form: SentForm, number: str) -> Response:  # noqa: ARG001 - its token counts
+        drafts.remove(draft_of(number))
+        return RedirectResponse("/", 303)
+
+
+def _columns_page(request: Request, draft: Draft) -> Response:
+    """What a person may change before a project is made."""
+    plan = draft.plan or Plan(title=draft.title, n_clusters=4)
+    groups = [*zip(plan.names, plan.descriptions, strict=True)]
+    groups += [("", "")] * (_ROWS - len(groups))
+    return _page(
+        request, "columns.html", draft=draft, plan=plan, groups=groups, uses=USES,
+        columns=draft.columns[:MOST_COLUMNS], n_more=max(0, len(draft.columns) - MOST_COLUMNS),
+    )  # fmt: skip
+
+
+def _plan_of(form: Form, draft: Draft) -> Plan:
+    """What a person chose."""
+    names, lines = form.numbered("group-"), form.numbered("about-")
+    named = [number for number in sorted(names) if number < _MOST_GROUPS]
+    uses, kinds = form.numbered("use-"), form.numbered("kind-")
+    columns = dict(enumerate(each.column.name for each in draft.columns[:MOST_COLUMNS]))
+    title = re.sub(r"[/\\\s]+", " ", form.get("title") or "").strip()[:80] or draft.title
+    n = (form.get("n") or "").strip()
+    return Plan(
+        title=title,
+        n_clusters=len(named) or (int(n) if n.isascii() and n.isdigit() and len(n) < 4 else 0),
+        names=tuple(names[number] for number in named),
+        descriptions=tuple(lines.get(number, "") for number in named),
+        uses={columns[n]: use for n, use in uses.items() if n in columns and use in USES},
+        kinds={columns[n]: kind for n, kind in kinds.items() if n in columns},
+    )
+
+
+def _add_handlers(app: FastAPI) -> None:
+    """Errors as pages, as sentences for our script."""
+
+    def refusal(request: Request, status: int, text: str) -> Response:
+        if is_script(request):
+            return PlainTextResponse(text, status)
+        if request.scope["path"] == "/new":  # a file
+            return _page(request, "new.html", status, trouble=text)
+        return _page(request, "error.html", status, text=text,
+                     title=TITLES.get(status, "That did not work"))  # fmt: skip
+
+    @app.exception_handler(StarletteHTTPException)
+    def refused(request: Request, error: HTTPException) -> Response:
+        is_plain = error.detail == HTTPStatus(error.status_code).phrase
+        return refusal(request, error.status_code, _NO_PAGE if is_plain else str(error.detail))
+
+    @app.exception_handler(AskmeansError)
+    def failed(request: Request, error: AskmeansError) -> Response:
+        return refusal(request, status_of(error), explain(error))
+
+    @app.exception_handler(Exception)
+    def crashed(request: Request, error: Exception) -> Response:
+        _log.exception("%s failed", request.scope["path"], exc_info=error)
+        return PlainTextResponse("Something went wrong here. The log says more.", 500, HEADERS)

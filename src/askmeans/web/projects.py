@@ -1,0 +1,194 @@
+"""A folder with projects: each is a session in a database there, opened when somebody comes."""
+
+import re
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from fastapi import FastAPI
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from askmeans import sessions
+from askmeans.exceptions import AskmeansError, StoreVersionError
+from askmeans.sessions import Session
+from askmeans.sessions.served import Served, recall, remember
+from askmeans.web.app import session_app
+from askmeans.web.context import AppContext
+from askmeans.web.errors import explain
+from askmeans.web.signin import owner_token
+
+_PATH = re.compile(r"/p/([^/]+)(/.*)?", re.DOTALL)
+_SUFFIXES = (".db", ".sqlite")
+SETTLE_SECONDS = 0.3  # as of create_app
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project as the start page lists it."""
+
+    key: str  # in addresses
+    title: str
+    file: Path
+    session: str  # its name in the database
+    n_items: int = 0
+    groups: tuple[str, ...] = ()
+    n_answers: int = 0
+    at: float = 0.0  # when its file was changed last
+    trouble: str = ""  # why it cannot be opened
+
+    @property
+    def root(self) -> str:
+        """The path under which it is served."""
+        return f"/p/{quote(self.key, safe='')}"
+
+
+class Projects:
+    """The projects of a folder, and the applications of those that are open."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home.resolve()
+        self.address = "http://127.0.0.1/"  # where it is served
+        self.person = ""  # the name of the owner, once they gave it
+        self._lock = threading.Lock()
+        self._listed: dict[Path, tuple[object, list[Project]]] = {}  # by the state of the file
+        self._apps: dict[str, tuple[Project, int, FastAPI]] = {}  # and the inode of the file
+
+    def all(self) -> list[Project]:
+        """All of them, the one that was used last first."""
+        listed = {}
+        for file in self._files():
+            state = _state_of(file)
+            known = self._listed.get(file)
+            listed[file] = known if known and known[0] == state else (state, _projects_in(file))
+        self._listed = listed
+        projects = [each for _, several in listed.values() for each in several]
+        return sorted(projects, key=lambda each: -each.at)
+
+    def app(self, key: str) -> FastAPI | None:
+        """The application of a project; None where no project that is listed has this key."""
+        with self._lock:
+            if key in self._apps:
+                project, inode, app = self._apps[key]
+                if project.file.exists() and project.file.stat().st_ino == inode:
+                    return app
+                self._apps.pop(key)  # it was removed or replaced
+                app.state.context.close()
+            found = next((each for each in self.all() if each.key == key), None)
+            if found is None:
+                return None
+            session = sessions.open(found.file, found.session)
+            app = session_app(AppContext(session, SETTLE_SECONDS, root=found.root, home="/"))
+            self._apps[key] = found, found.file.stat().st_ino, app
+        app.state.context.thumbnails.make_soon()
+        threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
+        return app
+
+    def owner_token(self, key: str) -> tuple[AppContext, str] | None:
+        """A project, and a token by which the owner of the folder owns it."""
+        app = self.app(key)
+        if app is None:
+            return None
+        context: AppContext = app.state.context
+        last = recall(context.session)
+        token = owner_token(context.session, last.token if last else None, self.person)
+        served = Served(address=f"{self.address}{context.root[1:]}/", token=token)
+        remember(context.session, served)
+        return context, token
+
+    def close(self) -> None:
+        """Close all that are open."""
+        with self._lock:
+            for _, _, app in self._apps.values():
+                app.state.context.close()
+            self._apps.clear()
+
+    def _files(self) -> list[Path]:
+        """Files that may be databases of ours. Hidden ones and links are not."""
+        return [
+            path for path in self.home.iterdir()
+            if path.suffix in _SUFFIXES and path.name[0] != "." and path.is_file()
+            and not path.is_symlink()
+        ]  # fmt: skip
+
+
+class ProjectRoutes:
+    """Sends a request to the project in its path, as a proxy that serves it there would."""
+
+    def __init__(self, app: ASGIApp, projects: Projects) -> None:
+        self._app = app
+        self._projects = projects
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on without the project's part of its path."""
+        match = _PATH.fullmatch(scope.get("path", ""))
+        if scope["type"] != "http" or match is None:
+            await self._app(scope, receive, send)
+            return
+        project, path = None, match[2] or "/"
+        with suppress(AskmeansError):  # the start page says why
+            project = await run_in_threadpool(self._projects.app, match[1])
+        if project is None:
+            await self._app(scope, receive, send)
+            return
+        root = project.state.context.root.encode()
+
+        async def send_below_root(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [_below(root, *header) for header in message["headers"]]
+            await send(message)
+
+        inner = {**scope, "path": path, "raw_path": quote(path).encode()}
+        await project(inner, receive, send_below_root)
+
+
+def _below(root: bytes, name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header; a redirect leads to the project's own pages."""
+    is_local = name.lower() == b"location" and value.startswith(b"/")
+    return name, root + value if is_local else value
+
+
+def _warm_up(session: Session) -> None:
+    """Get a project ready while its first page is read."""
+    with suppress(AskmeansError):  # a request meets the same error, and reports it
+        session.warm_up()
+
+
+def _state_of(file: Path) -> tuple[object, ...]:
+    """What changes with a database: its file, and the log of what is not in it yet."""
+    states = []
+    for path in (file, file.with_name(f"{file.name}-wal")):
+        with suppress(FileNotFoundError):
+            stat = path.stat()
+            states.append((stat.st_ino, stat.st_size, stat.st_mtime))
+    return tuple(states)
+
+
+def _projects_in(file: Path) -> list[Project]:
+    """The projects in a file; none where it is no database of ours."""
+    key = file.stem if file.suffix == ".db" else file.name
+    try:
+        names = sessions.names(file)
+    except StoreVersionError as error:
+        return [Project(key=key, title=file.stem, file=file, session="", trouble=explain(error))]
+    except AskmeansError:
+        return []
+    return [_project(file, name, key if len(names) == 1 else f"{key}:{name}") for name in names]
+
+
+def _project(file: Path, name: str, key: str) -> Project:
+    """A session as a project."""
+    title = file.stem if name == "main" else name
+    at = max(path.stat().st_mtime for path in (file, file.with_name(f"{file.name}-wal"))
+             if path.exists())  # fmt: skip
+    try:
+        with sessions.open(file, name) as session:
+            return Project(
+                key=key, title=title, file=file, session=name, at=at, n_items=len(session.rows),
+                groups=tuple(session.groups.names), n_answers=len(session.history.answers()),
+            )  # fmt: skip
+    except AskmeansError as error:
+        return Project(key=key, title=title, file=file, session=name, at=at,
+                       trouble=explain(error))  # fmt: skip

@@ -1,0 +1,257 @@
+"""A folder with projects: new ones from files, refused files, and who gets in."""
+
+import io
+import re
+import time
+import zipfile
+from contextlib import contextmanager
+
+import pytest
+from PIL import Image
+from starlette.testclient import TestClient
+
+from askmeans import sessions
+from askmeans.datasets import make_messages
+from askmeans.web.project_pages import create_projects_app
+
+TOKEN = "t" * 43
+MESSAGES = "\n".join(["text,topic", *(f'"{text}",x{n % 3}' for n, text in
+                                      enumerate(make_messages(24).texts))])  # fmt: skip
+
+
+@contextmanager
+def at_home(folder, *, signed_in=True):
+    """A client of a folder's page."""
+    app = create_projects_app(folder, TOKEN, person="Ada")
+    with TestClient(app, base_url="http://127.0.0.1", client=("127.0.0.1", 50000)) as client:
+        if signed_in:
+            client.get(f"/?token={TOKEN}")
+        else:
+            client.get("/signin")
+        yield client
+
+
+@pytest.fixture
+def home(tmp_path):
+    with at_home(tmp_path) as client:
+        yield client
+
+
+def send(client, content, name="data.csv", *, token=None):
+    """Send a file, and wait until it was read."""
+    if isinstance(content, str):
+        content = content.encode()
+    fields = {"token": token or client.cookies["askmeans_token"]}
+    return settled(client, client.post("/new", data=fields, files={"file": (name, content)}))
+
+
+def settled(client, reply):
+    """The page that comes once nothing is being done any more."""
+    while 'id="making"' in reply.text:
+        time.sleep(0.02)
+        reply = client.get(reply.url.path)
+    return reply
+
+
+def start(client, page, **fields):
+    """Start the project of a page with columns."""
+    fields = {"token": client.cookies["askmeans_token"], "title": "Shop", "n": "2"} | fields
+    return settled(client, client.post(page.url.path, data=fields))
+
+
+def left_in(folder):
+    """Names of what is in a folder, but for the logs of open databases."""
+    return sorted(
+        path.name for path in folder.iterdir() if path.suffix not in (".db-wal", ".db-shm")
+    )
+
+
+def chosen(page):
+    """What is chosen for each column: its use, and its kind."""
+    return re.findall(r'<option value="([\w ]+)" selected', page.text)
+
+
+def test_a_file_becomes_a_project_with_named_groups_that_its_owner_answers(home, tmp_path):
+    page = send(home, MESSAGES, "shop messages.csv")
+    assert 'value="Shop messages"' in page.text
+    assert chosen(page) == ["feature", "text", "left out", "category"]  # what looks like labels
+    groups = {"group-0": "Delivery", "about-0": "where is it", "group-2": "Payment"}
+    page = start(home, page, title="My shop", **groups)
+    assert page.url.path == "/p/My-shop/welcome"
+    assert "Welcome, <bdi>Ada</bdi>" in page.text
+    assert left_in(tmp_path) == ["My-shop.db"]
+    with sessions.open(tmp_path / "My-shop.db") as session:
+        assert [(g.name, g.description) for g in session.groups] == [
+            ("Delivery", "where is it"), ("Payment", "")
+        ]  # fmt: skip
+        assert len(session.rows) == 24
+    for path in re.findall(r'(?:href|src|action)="(/[^"]*)"', page.text):
+        if "signout" not in path:
+            assert home.get(path).status_code in (200, 405), path
+    assert "My shop" in home.get("/").text
+
+
+def test_columns_are_used_as_they_were_chosen(home, tmp_path):
+    table = "code,size,colour,note\n" + "\n".join(
+        f"K{n},{n % 5 + n / 10},{'red' if n % 2 else 'blue'},n{n % 3}" for n in range(12)
+    )
+    page = send(home, table)
+    assert chosen(page)[0] == "id"
+    uses = {"use-0": "id", "use-1": "feature", "kind-1": "number", "use-2": "left out",
+            "use-3": "shown"}  # fmt: skip
+    start(home, page, **uses)
+    with sessions.open(tmp_path / "Shop.db") as session:
+        assert session.config.feature_names == ["size"]
+        assert session.item(3).id == "K3"
+        assert list(session.item(3).fields) == ["size", "note"]
+
+
+def test_what_cannot_be_started_is_said_and_can_be_corrected(home, tmp_path):
+    page = send(home, MESSAGES)
+    for fields, said in [
+        ({"use-0": "left out"}, "Choose at least one column to sort by"),
+        ({"use-0": "id", "use-1": "id"}, "One column is the name of the item"),
+        ({"group-0": "A", "group-1": "A"}, "A"),
+        ({"n": ""}, "Name the groups, or say how many"),
+        ({"title": "…"}, "needs a letter or a digit"),
+    ]:
+        page = start(home, page, **fields)
+        assert said in re.search(r'class="failed trouble">([^<]+)<', page.text)[1]
+    assert 'value="…"' in page.text  # what was typed stays
+    start(home, page)
+    again = start(home, send(home, MESSAGES))
+    assert "There is a project Shop already" in again.text
+    assert len([name for name in left_in(tmp_path) if name.endswith(".db")]) == 1
+    home.post(f"{again.url.path}/remove", data={"token": home.cookies["askmeans_token"]})
+    assert left_in(tmp_path) == ["Shop.db"]
+
+
+def archive(members):
+    """A zip file of these names and contents."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as opened:
+        for name, content in members.items():
+            opened.writestr(name, content)
+    return file.getvalue()
+
+
+def picture(color):
+    file = io.BytesIO()
+    Image.new("RGB", (20, 20), color).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (b"", "empty.csv", "Choose a file first"),
+        (b"only a header\n", "a.csv", "must have rows"),
+        (b'a,b\n1,2\n"x,3\n4,5,6,7\n', "broken.csv", "broken.csv"),
+        (b"%PDF-1.4", "paper.pdf", "must be one of .csv"),
+        (b"PK nothing", "broken.zip", "could not be unpacked"),
+        (archive({"readme": "hello"}), "words.zip", "must have pictures in it"),
+        (b"no workbook", "a.xlsx", "a.xlsx"),
+        (b"x\n" + b"same\n" * 9, "constant.csv", "no column to sort by"),
+    ],
+)
+def test_a_refused_file_says_why_and_leaves_nothing(home, tmp_path, content, name, said):
+    page = send(home, content, name)
+    assert said in page.text
+    assert str(tmp_path) not in page.text
+    assert left_in(tmp_path) == []
+
+
+def test_a_zip_file_brings_pictures_and_writes_nowhere_else(tmp_path):
+    folder = tmp_path / "below"
+    folder.mkdir()
+    colors = ["red", "blue", "tomato", "navy", "orange", "green"]
+    members = {f"a/{n}.png": picture(color) for n, color in enumerate(colors)}
+    members |= {"../../evil.png": picture("red"), "/root.png": picture("blue"),
+                "b\\0.png": picture("green"), "a/0.png.exe": b"no", "__MACOSX/x.png": b"no",
+                ".hidden.png": b"no", "a/readme.txt": b"no"}  # fmt: skip
+    with at_home(folder) as client:
+        page = start(client, send(client, archive(members), "holiday.zip"))
+        assert "<img" in client.get("/p/Shop/").text
+    assert left_in(tmp_path) == ["below"]
+    assert {"Shop.db", "Shop.pictures"} <= set(left_in(folder))
+    names = sorted(path.name for path in (folder / "Shop.pictures").iterdir())
+    assert names == ["0-2.png", *(f"{n}.png" for n in range(6)), "root.png"]
+    assert page.url.path == "/p/Shop/welcome"
+
+
+def test_an_archive_is_measured_as_it_is_unpacked(home, tmp_path, monkeypatch):
+    monkeypatch.setattr("askmeans.web.uploads.MOST_PICTURE", 1000)
+    page = send(home, archive({"zeros.png": bytes(5000)}), "bomb.zip")
+    assert "zeros.png is too large" in page.text
+    assert left_in(tmp_path) == []
+
+
+def test_a_file_above_the_limit_is_refused_before_it_is_read(home, tmp_path):
+    reply = home.post("/new", headers={"content-length": "200000001"}, content=b"x")
+    assert (reply.status_code, reply.text) == (
+        413, "This file is too large: at most 200 MB. Send a part of it.",
+    )  # fmt: skip
+    assert left_in(tmp_path) == []
+
+
+def test_lines_that_are_pasted_are_texts(home, tmp_path):
+    fields = {"token": home.cookies["askmeans_token"]}
+    lines = "\n".join(["plum, sour", "cherry", "pumpkin", "melon", "grape", "papaya"])
+    page = settled(home, home.post("/new", data=fields, files={"lines": (None, lines)}))
+    assert "6 rows were read" in page.text
+    start(home, page, title="Fruit")
+    with sessions.open(tmp_path / "Fruit.db") as session:
+        assert session.item(0).text == "plum, sour"
+
+
+def test_nobody_else_sees_or_makes_projects(tmp_path):
+    with at_home(tmp_path, signed_in=False) as client:
+        for path in ("/", "/new", "/new/abc", "/open/Shop", "/name"):
+            assert client.get(path, follow_redirects=False).headers["location"] == "/signin"
+        assert client.get(f"/?token={'x' * 43}").url.path == "/signin"
+        assert send(client, MESSAGES).url.path == "/signin"
+        assert left_in(tmp_path) == []
+        wrong = client.post(
+            "/signin", data={"token": client.cookies["askmeans_token"], "link": "wrong"}
+        )
+        assert wrong.status_code == 401
+        for _ in range(40):
+            reply = client.get("/?token=guess")
+        assert reply.status_code == 429
+
+
+def test_a_form_of_another_page_makes_nothing(home, tmp_path):
+    assert send(home, MESSAGES, token="x" * 43).status_code == 403
+    reply = home.post("/new", headers={"origin": "http://evil.example"}, files={"file": b"a"})
+    assert reply.status_code == 403
+    assert left_in(tmp_path) == []
+
+
+def test_only_projects_of_the_folder_are_served(tmp_path, tools):
+    tools.make_fruit(tmp_path / "secret.db").close()
+    folder = tmp_path / "home"
+    folder.mkdir()
+    (folder / "link.db").symlink_to(tmp_path / "secret.db")
+    (folder / "notes.db").write_text("no database")
+    tools.make_fruit(folder / "fruit.db").close()
+    with at_home(folder) as client:
+        listed = client.get("/").text
+        assert 'href="/open/fruit"' in listed
+        assert "notes" not in listed
+        assert "link" not in re.findall(r"/open/(\w+)", listed)
+        for path in ("/p/link/", "/p/..%2fsecret/", "/p/../secret.db", "/open/..%2Fsecret"):
+            assert client.get(path).status_code == 404, path
+        assert client.get("/open/fruit").url.path == "/p/fruit/welcome"
+
+
+def test_an_invited_person_comes_into_one_project_only(tmp_path, tools):
+    for name in ("fruit", "veg"):
+        tools.make_fruit(tmp_path / f"{name}.db", name=name).close()
+    with sessions.open(tmp_path / "fruit.db") as session:
+        token = session.people.invite("Bo")
+    with at_home(tmp_path, signed_in=False) as client:
+        assert client.get(f"/p/fruit/?token={token}").url.path == "/p/fruit/welcome"
+        assert client.get("/p/fruit/help").status_code == 200
+        assert client.get("/p/veg/help").url.path == "/p/veg/signin"
+        assert client.get("/p/fruit/groups").status_code == 403
+        assert client.get("/").url.path == "/signin"
