@@ -217,3 +217,25 @@ def test_an_export_without_answers_says_so(askmeans, made):
     askmeans("tell", "s.db", question["id"], "blue", cwd=made)
     assert "2  blue: about " in askmeans("groups", "s.db", cwd=made).stdout
     assert "No answers yet" not in askmeans("export", "s.db", "--force", cwd=made).stdout
+
+
+def test_groups_are_refined_moved_and_flattened(askmeans, made):
+    def groups(*words, ok=True):
+        return askmeans("groups", "s.db", *words, cwd=made, ok=ok)
+
+    out = groups("refine", "red", "--names", "light,dark red").stdout
+    assert "\n  2    light" in out
+    assert "\n  3    dark red" in out
+    groups("refine", "light", "--names", 2)
+    askmeans("ask", "s.db", cwd=made)
+    askmeans("tell", "s.db", 1, "light 2", cwd=made)
+    askmeans("export", "s.db", cwd=made)
+    table = pd.read_csv(made / "s.memberships.csv", keep_default_na=False)
+    assert "red / light / light 2" in table["path"].tolist()
+    assert table.columns.tolist()[-5:] == ["light 1", "light 2", "dark red", "blue", "Group C"]
+    assert "Taken back: moved" in [
+        groups("move", "light", "--into", "blue"), groups("--undo")
+    ][-1].stdout  # fmt: skip
+    assert "light" not in groups("flatten", "red").stdout
+    for words in (["refine", "red"], ["flatten"], ["--names", "a,b"], ["--into", "red"]):
+        assert "must" in groups(*words, ok=False).stderr

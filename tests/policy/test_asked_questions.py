@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askmeans.policy.stratified import AskedQuestions, digest
+from askmeans.policy.asked_questions import AskedQuestions, digest
 from askmeans.queries import Answer, Answers, GroupQueries, MembershipQueries
 
 kinds = st.sampled_from([("membership", (3,), 1), ("group", (3,), None), ("pair", (2, 7), None),

@@ -10,7 +10,6 @@ from soaking import in_soak
 
 from askmeans import Stratified, oracles, run
 from askmeans.exceptions import MoreClustersWarning
-from askmeans.policy.belief import n_hidden_groups
 from askmeans.policy.evidence import evidence_of
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
@@ -73,16 +72,3 @@ def test_a_single_group_that_is_missing_is_noticed_and_counted_once(hidden):
 def test_where_everything_belongs_somewhere_no_more_groups_are_suggested():
     X, labels = blobs(3)
     assert after(30, X, labels, 3).diagnostics.suggested_clusters == 3
-
-
-@pytest.mark.parametrize("count", [1, 2, 4])
-@pytest.mark.parametrize("d", [1, 2, 10])
-def test_groups_are_counted_and_a_single_one_is_not_split(count, d):
-    rng = np.random.default_rng(d)
-    centers = 12.0 * np.arange(count)[:, None] * np.eye(d)[0] + 0.0
-    Z = np.concatenate([center + rng.normal(size=(50, d)) for center in centers])
-    assert n_hidden_groups(Z, n_answered=20) == count
-
-
-def test_two_items_make_no_more_than_one_group():
-    assert n_hidden_groups(np.array([[0.0], [9.0]]), n_answered=2) == 1

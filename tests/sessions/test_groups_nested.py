@@ -317,6 +317,22 @@ def test_imported_answers_and_advice_reach_both_levels(session):
     assert (names == np.array(LEAVES)[LABELS]).mean() > 0.9
 
 
+def test_answers_about_sub_groups_travel_to_a_session_with_the_same_groups(session, make):
+    answer(session, 8)
+    place(session, 3, "returns", within="returns")
+    other = make("other.db", X=X, n_clusters=2, ask="group", cluster_names=["returns", "delivery"])
+    other.groups.refine("returns", LEAVES[:2])
+    other.groups.refine("delivery", LEAVES[2:])
+    answers = [
+        Answer(round=0, kind="group", items=question.items, cluster=question.cluster, repeat=0,
+               value=reply.value, annotator=reply.annotator)
+        for reply in session.history.answers()
+        for question in [session.question(reply.question)]
+    ]  # fmt: skip
+    assert other.import_answers(answers).new == len(answers)
+    assert_allclose(other.result().memberships, session.result().memberships, atol=1e-9)
+
+
 # ---- any sequence -------------------------------------------------------------------------------
 
 STEP = st.one_of(

@@ -348,7 +348,7 @@ def test_in_a_crowd_nobody_waits_for_models(make, monkeypatch):
     session = make(ask="group")
     session.learn_aside()
     clock = SimpleNamespace(monotonic=lambda: 0.0)  # all happens at once
-    monkeypatch.setattr("askmeans.sessions.runtime.time", clock)
+    monkeypatch.setattr("askmeans.sessions.learner.time", clock)
     people = [f"person {place}" for place in range(8)]
     for who in people:
         assert session.ask(annotator=who)

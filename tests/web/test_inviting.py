@@ -3,6 +3,10 @@
 import re
 
 from playwright.sync_api import expect
+from starlette.testclient import TestClient
+
+from askmeans.sessions.served import Served, remember
+from askmeans.web import create_app
 
 
 def form_of(client, tools, **fields):
@@ -40,6 +44,19 @@ def test_what_is_no_invitation_is_said_and_nobody_is_invited(client, tools):
         assert 'class="failed"' in client.get("/invites").text
     assert client.post("/revoke", data=form_of(client, tools, number="99")).status_code == 303
     assert len(session.people.invites()) == before
+
+
+def test_a_link_has_the_address_by_which_others_reach_the_page(database):
+    app = create_app(database, public_hosts=["q.example"])
+    session = app.state.context.session
+    remember(session, Served(address="https://q.example/", token=None))
+    headers = {"authorization": f"Bearer {session.people.invite('ann', role='owner')}"}
+    form = {"session": app.state.context.assignments.mark, "name": "Bo", "role": "annotator",
+            "days": "2"}  # fmt: skip
+    with TestClient(app, base_url="https://127.0.0.1:8443") as client:
+        page = client.post("/invite", data=form, headers=headers).text
+    assert "https://q.example/?token=" in page
+    assert "this computer only" not in page
 
 
 def test_a_link_made_in_the_browser_lets_somebody_in(address, sit_down, browser, check):

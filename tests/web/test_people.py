@@ -6,8 +6,10 @@ import pytest
 
 from askmeans import sessions
 from askmeans.queries import Answer
+from askmeans.sessions.served import Served, recall, remember
 from askmeans.web import create_app
 from askmeans.web.result_views import disputes_of, people_of
+from askmeans.web.signin import owner_token
 
 
 @pytest.fixture
@@ -147,3 +149,28 @@ def shown_counts(client):
     """The line about progress, as people read it."""
     part = re.search(r'<p class="counts">(.*?)</p>', client.get("/").text, re.DOTALL)[1]
     return " ".join(re.sub(r"<[^>]+>", "", part).split())
+
+
+def test_who_starts_the_page_is_asked_for_a_name_and_keeps_the_link(tmp_path, tools):
+    path = tmp_path / "fruit.db"
+    tools.make_fruit(path).close()
+    app = create_app(path)
+    session = app.state.context.session
+    token = owner_token(session, None)
+    remember(session, Served(address="http://127.0.0.1:8420/", token=token))
+    with tools.knocking(app) as client:
+        assert client.get(f"/?token={token}").headers["location"] == "/name"
+        assert "What is your name?" in client.get("/name").text
+        form = {"token": tools.token_of(client), "session": app.state.context.assignments.mark}
+        for name, message in [("gold", "uses itself"), ("x" * 90, "at most 80 letters")]:
+            client.post("/name", data=form | {"name": name})
+            assert message in client.get("/name").text
+        reply = client.post("/name", data=form | {"name": " Ada  Byron "})
+        assert reply.headers["location"] == "/welcome"
+        assert "Welcome, <bdi>Ada Byron</bdi>" in client.get("/welcome").text
+        assert client.post("/name", data=form | {"name": "Bo"}).status_code == 403
+    assert session.people.person_of(token) is None  # a link has one name
+    kept = recall(session).token
+    person = session.people.person_of(kept)
+    assert (person.name, person.role) == ("Ada Byron", "owner")
+    assert owner_token(session, kept) == kept  # the next start prints it again

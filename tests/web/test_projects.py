@@ -170,7 +170,11 @@ def test_a_zip_file_brings_pictures_and_writes_nowhere_else(tmp_path):
                 "b\\0.png": picture("green"), "a/0.png.exe": b"no", "__MACOSX/x.png": b"no",
                 ".hidden.png": b"no", "a/readme.txt": b"no"}  # fmt: skip
     with at_home(folder) as client:
-        page = start(client, send(client, archive(members), "holiday.zip"))
+        page = send(client, archive(members), "holiday.zip")
+        small = client.get(f"{page.url.path}/picture/2")
+        assert Image.open(io.BytesIO(small.content)).size == (20, 20)
+        assert client.get(f"{page.url.path}/picture/3").status_code == 404
+        page = start(client, page)
         assert "<img" in client.get("/p/Shop/").text
     assert left_in(tmp_path) == ["below"]
     assert {"Shop.db", "Shop.pictures"} <= set(left_in(folder))
@@ -192,6 +196,24 @@ def test_a_file_above_the_limit_is_refused_before_it_is_read(home, tmp_path):
         413, "This file is too large: at most 200 MB. Send a part of it.",
     )  # fmt: skip
     assert left_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("size", [1, 7, 64])
+def test_a_file_that_comes_in_pieces_arrives_whole(home, size):
+    rows = [f"row {n} \r--edge -- {n}" for n in range(30)]
+    part = "\r\n--edge\r\nContent-Disposition: form-data; name="
+    body = "".join([
+        part.lstrip(), '"token"\r\n\r\n', home.cookies["askmeans_token"],
+        part, '"file"; filename="C:\\a\\b c.csv"\r\nContent-Type: text/csv\r\n\r\n',
+        "text\n", "\n".join(f'"{row}"' for row in rows), "\r\n--edge--\r\n",
+    ]).encode()  # fmt: skip
+    pieces = (body[start : start + size] for start in range(0, len(body), size))
+    kind = {"content-type": "multipart/form-data; boundary=edge"}
+    page = settled(home, home.post("/new", content=pieces, headers=kind))
+    assert "30 rows were read" in page.text
+    assert 'value="B c"' in page.text
+    cut = home.post("/new", content=body[: len(body) // 2], headers=kind)
+    assert (cut.status_code, "came incomplete" in cut.text) == (422, True)
 
 
 def test_lines_that_are_pasted_are_texts(home, tmp_path):
@@ -242,6 +264,7 @@ def test_only_projects_of_the_folder_are_served(tmp_path, tools):
         for path in ("/p/link/", "/p/..%2fsecret/", "/p/../secret.db", "/open/..%2Fsecret"):
             assert client.get(path).status_code == 404, path
         assert client.get("/open/fruit").url.path == "/p/fruit/welcome"
+        assert client.get("/p/fruit").url.path == "/p/fruit/"
 
 
 def test_an_invited_person_comes_into_one_project_only(tmp_path, tools):

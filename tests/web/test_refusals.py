@@ -297,6 +297,8 @@ FORMS = {  # of every form of the page, what may be sent
     "/names": {"name-0": "tiny"},
     "/groups": {"name": "odd"}, "/merge": {"into": "0", "group": "1"},
     "/remove": {"group": "0"}, "/split": {"group": "0", "name": "odd", "row-0": "1"},
+    "/refine": {"group": "0", "names": "a,b"}, "/flatten": {"group": "0"},
+    "/move-group": {"group": "1", "into": "0"},
     "/take-back": {"event": "1", "move": "k"},
     "/items/move": {"key": "k", "value": "group-0", "row-1": "1", "all": "", "n": "1", "page": "1",
                     "group": "0", "below": "70", "area": "1,2", "sort": "group", "by": "ann"},
@@ -330,7 +332,7 @@ def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
                     sentence = sender.post(form, script=form == "/answer", **sent)
                     if sentence is not None:
                         refusals += 1
-                        assert_is_plain(sentence)
+                        assert_is_plain(sentence.replace(f"“{strange}”", ""))  # what was typed
     assert refusals > 100
 
 

@@ -191,6 +191,27 @@ def test_a_server_started_again_prints_the_same_token_until_it_ends(
         assert [each.state for each in session.people.invites()] == ["revoked", "valid"]
 
 
+def test_a_folder_is_served_by_the_same_private_link_each_time(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    links = []
+    for _ in range(2):
+        with running("serve", folder) as lines:
+            assert lines.readline() == f"projects: {folder}\n"
+            links.append(lines.readline().split()[1])
+            browser = build_opener(HTTPCookieProcessor())
+            with browser.open(links[-1], timeout=60) as page:
+                assert page.url == links[-1].partition("?")[0] + "name"
+    assert links[0].partition("?")[2] == links[1].partition("?")[2]
+    (file,) = (tmp_path / "state" / "askmeans").iterdir()
+    assert file.stat().st_mode & 0o077 == 0
+    assert list(folder.iterdir()) == []
+    kept = json.loads(file.read_text())
+    file.write_text(json.dumps({**kept, "until": kept["until"] - 24 * 24 * 3600}))
+    assert link_of(folder).partition("token=")[2] != kept["token"]  # less than a week is left
+
+
 @pytest.mark.parametrize("days", [in_soak(0), 5])
 def test_a_link_that_ends_within_a_week_is_not_used_again(database, tmp_path, monkeypatch, days):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

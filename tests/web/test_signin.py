@@ -195,7 +195,8 @@ def test_the_name_is_the_tokens_whatever_a_form_or_a_program_says(client, tools)
 
 
 OWNERS = [("GET", "/groups"), ("POST", "/rename"), ("POST", "/names"), ("POST", "/groups"),
-          ("POST", "/merge"), ("POST", "/split"), ("POST", "/pin"), ("POST", "/take-back"),
+          ("POST", "/merge"), ("POST", "/split"), ("POST", "/refine"),
+          ("POST", "/flatten"), ("POST", "/move-group"), ("POST", "/pin"), ("POST", "/take-back"),
           ("POST", "/options"), ("POST", "/pause"), ("POST", "/budget"), ("POST", "/review"),
           ("GET", "/export/all.json"), ("GET", "/export/answers.csv"),
           ("POST", "/invite"), ("GET", "/invites")]  # fmt: skip

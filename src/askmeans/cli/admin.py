@@ -80,6 +80,8 @@ def _event_text(event: "Event", names: list[str]) -> str:
             parts.append(f"event {value}")
         elif each.name in ("name", "description", "role", "pseudonym", "options"):
             parts.append(f"{value}")
+        elif each.name == "names":
+            parts.append(", ".join(value))
         elif each.name == "rows":
             parts.append(f"{len(value)} items")
         else:

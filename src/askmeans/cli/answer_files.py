@@ -178,6 +178,8 @@ class _Reader:
             )
         items = ordered(kind, self._items(row, kind, where))
         cluster = self._cluster(row, where) if kind == "membership" else None
+        if kind == "group" and row.get("kind"):  # whose sub-groups were asked for
+            cluster = parse_digits(row.get("cluster") or "")
         repeat = parse_digits(row.get("repeat") or "0")
         if repeat is None:
             raise DataError(

@@ -55,8 +55,10 @@ def ask(
     with options.open() as session:
         questions = session.ask(n, annotator=annotator)
         report = session.status(annotator=annotator)
-        groups = list(session.groups)
-        lines = [f"question {q.id}\n{card_of(session, q, groups).text}" for q in questions]
+        lines = [
+            f"question {q.id}\n{card_of(session, q, session.groups.choices(q.cluster)).text}"
+            for q in questions
+        ]
         if not questions:
             lines.append(f"No question for {annotator}: {report.state}.")
         if report.state is SessionState.WAITING:

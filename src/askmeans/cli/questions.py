@@ -22,6 +22,9 @@ _UNDONE = {  # changes of groups
     "group": "The group is removed again.",
     "merge": "The groups are separate again.",
     "remove": "The group is back.",
+    "refine": "The sub-groups are gone; what was put into them is in the group.",
+    "flatten": "The sub-groups are back.",
+    "move": "The group is where it was before.",
 }
 _FORMS = {
     "relative": "a or b, whichever the first is more like, 'both'",
@@ -31,7 +34,7 @@ _FORMS = {
 
 
 def card_of(session: Session, question: Question, groups: Sequence[Group]) -> Card:
-    """A question as the terminal shows it, with these groups to choose from."""
+    """A question as the terminal shows it, with these groups to choose from (`choices`)."""
     items = []
     for row in question.items:
         item = session.item(row)
@@ -46,7 +49,12 @@ def card_of(session: Session, question: Question, groups: Sequence[Group]) -> Ca
         items=items,
         cluster=cluster,
         groups=[group.name for group in groups],
-        group_lines=[_with_exemplars(session, group.number, question) for group in groups],
+        group_lines=[
+            f"{group.name}, none of these"
+            if group.number == question.cluster
+            else _with_exemplars(session, group.number, question)
+            for group in groups
+        ],
     )
 
 
@@ -70,14 +78,18 @@ def question_values(session: Session, question: Question) -> dict[str, Any]:
                 "name": group.name,
                 "exemplars": session.exemplars(group.number, without=question.items),
             }
-            for number, group in numbered(session)
+            for number, group in enumerate(session.groups.choices(question.cluster), FIRST)
         ]
     return values
 
 
 def parse_value(session: Session, question: Question, reply: str, others: str) -> Any:
     """The typed answer, NaN for "cannot say"; an AnswerError lists what else may be typed."""
-    groups = list(session.groups)
+    groups = []
+    if question.kind == "group":  # what the card shows has its numbers there; names go everywhere
+        groups = session.groups.choices(question.cluster)
+        shown = {group.number for group in groups}
+        groups += [group for group in session.groups if group.number not in shown]
     names = [group.name for group in groups]
     value = Card(kind=question.kind, items=(), groups=names).parse(reply)
     if value is None:
@@ -196,7 +208,8 @@ class Conversation:
         left = session.status(annotator=who).left
         count = f"{left.low}" if left.low == left.high else f"{left.low} to {left.high}"
         heading = f"Question {question.id}, about {count} left"
-        groups = list(session.groups)  # as they are shown, whatever others change meanwhile
+        # As they are shown, whatever others change meanwhile.
+        groups = session.groups.choices(question.cluster)
         reply = self.terminal.ask(heading, card_of(session, question, groups))
         if reply == "s":
             session.skip(question.id, annotator=who)

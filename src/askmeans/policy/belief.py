@@ -14,8 +14,9 @@ from askmeans.fuzzy.arrays import keep_answers, within_bounds
 from askmeans.policy.advisers import Advice, Advisers, consult, weigh_before_answers
 from askmeans.policy.calibration import Proximity, sharpened
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
-from askmeans.policy.evidence import SEVERAL, Evidence
+from askmeans.policy.evidence import Evidence
 from askmeans.policy.examples import example_weights
+from askmeans.policy.hidden_groups import n_hidden_groups
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, TRUST, Predict, Training
 from askmeans.policy.pool import Pool, Strata
@@ -36,11 +37,6 @@ _TARGET = 2.0  # times the precision: the share of wrong items, as one wrong row
 _EIGHTY = 1.28  # standard deviations of an 80 % interval
 _MEAN = 0.8  # sqrt(2 / pi): the mean of a normal error, by its standard deviation
 _CHUNK = 100_000
-# Groups among items in no cluster: their number at most, the gain in silhouette over a single group
-# from which on they are apart, and by how much fewer groups may be behind: on sixteen real tables
-# the number is off by .4 instead of .8 (60 cards).
-_MOST, _APART, _NEARLY = 6, 0.12, 0.05
-_DRAWN, _LOOKED_AT = 2, 500  # single groups to compare with; items that are compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -483,32 +479,3 @@ class WithoutLast:
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
         return self.predict(X)[:, : self.n_clusters]
-
-
-def n_hidden_groups(Z: Floats, n_answered: int) -> int:
-    """How many groups items in no cluster make up, by two answers for each at least.
-
-    By silhouettes above those of a single group with the same covariance: the fewest groups that
-    are nearly as good as any number. Z has all such items; `n_answered` of them have an answer.
-    """
-    rng = np.random.default_rng(0)
-    Z = Z if len(Z) <= _LOOKED_AT else Z[rng.choice(len(Z), _LOOKED_AT, replace=False)]
-    if min(n_answered, len(Z)) < 2 * SEVERAL:
-        return 1
-    middle, covariance = Z.mean(axis=0), np.cov(Z.T).reshape(2 * Z.shape[1:])
-    single = [rng.multivariate_normal(middle, covariance, len(Z)) for _ in range(_DRAWN)]
-    counts = range(2, min(_MOST, n_answered // 2, len(Z) - 1) + 1)
-    gains = {
-        count: _silhouette(Z, count) - np.mean([_silhouette(one, count) for one in single])
-        for count in counts
-    }
-    best = max(gains.values())
-    return 1 if best < _APART else min(c for c, gain in gains.items() if gain > best - _NEARLY)
-
-
-def _silhouette(Z: Floats, count: int) -> float:
-    """The silhouette of so many groups."""
-    from sklearn.cluster import KMeans
-    from sklearn.metrics import silhouette_score
-
-    return float(silhouette_score(Z, KMeans(count, n_init=3, random_state=0).fit_predict(Z)))

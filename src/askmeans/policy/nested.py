@@ -10,8 +10,9 @@ Rules of this file:
 - Everything follows from the answers, as in `stratified`.
 """
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from operator import is_not
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,8 @@ from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.belief import Belief
+from askmeans.policy.pool import Pool
+from askmeans.policy.ranking import EXPLORE, Lazy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, GroupQueries, Question
 from askmeans.results import Clustering
@@ -27,6 +30,8 @@ from askmeans.results import Clustering
 _LIKELY = 0.5  # of an even share, from which on an item may belong to a group
 _LEAST = 4  # items for each sub-group that a branch has at least
 _PROBABLY = 0.5  # share of a group from which on its sub-groups are asked for at once
+_EXPAND = 0.5
+_FURTHER = 0.5  # of the mean uncertainty of a leaf, from which on another key is worth it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,46 +71,43 @@ class Branch:
         ]
         self.policy.learn(Answers.of(answers, len(node.children)))
 
-    @property
-    def n_answers(self) -> int:
-        """How many answers name one of the sub-groups, or none of them."""
-        return len(self.node.answers)
+    def learnt(self) -> tuple[Floats, Floats]:
+        """Shares of the sub-groups, and the probability that each is right, by the last milestone.
 
-    @property
-    def expected_wrong(self) -> float:
-        """How many items of the group are probably in the wrong sub-group."""
-        belief, weights = self.policy.ranked, self.weights[self.rows]
+        Of all items; rows sum to one.
+        """
+        belief, k = self.policy.ranked, len(self.node.children)
         if belief.stack is None:
-            return float(weights.sum()) * (1.0 - 1.0 / len(self.node.children))
-        return float(weights @ (1.0 - belief.outcome().confidence))
-
-    def shares(self, belief: Belief | None = None) -> Floats:
-        """The share of each sub-group within the group, of all items; rows sum to one."""
-        outcome = (belief or self.policy.ranked).outcome()
-        return self._over_all(outcome.memberships, (belief or self.policy.ranked).predictor)
+            return (np.full((self._items.n, k), 1.0 / k),) * 2
+        outcome = belief.outcome()
+        U = self._over_all(outcome.memberships, belief.predictor)
+        return U, column_confidence(U, self._confidence(U, outcome.confidence, outcome.unassigned))
 
     def clustering(self) -> Clustering:
         """The result within the group, for all items; even where only the names are known."""
         n, k = self._items.n, len(self.node.children)
-        found = self.policy.clustering()
+        result = self.policy.clustering()
         known = any((batch.values > 0.0).any() for batch in self.node.answers.batches)
         if not known and self.policy.examples is None and not self.policy.advice:
             even = np.full((n, k), 1.0 / k)
             return replace(
-                found, memberships=even, confidence=even[:, 0], unassigned=np.zeros(n),
+                result, memberships=even, confidence=even[:, 0], unassigned=np.zeros(n),
                 predictor=Even(k),
             )  # fmt: skip
-        U = self._over_all(found.memberships, found.predictor)
-        confidence = U.max(axis=1)
-        if found.confidence is not None:
-            confidence[self.rows] = found.confidence
-        if found.unassigned is not None:  # in none of the sub-groups: the strongest is wrong
-            nowhere = found.unassigned > 0.5
-            confidence[self.rows[nowhere]] = 1.0 / k
+        U = self._over_all(result.memberships, result.predictor)
         return replace(
-            found, memberships=U, confidence=confidence, unassigned=np.zeros(n),
-            predictor=Within(found.predictor),
+            result, memberships=U, unassigned=np.zeros(n), predictor=Within(result.predictor),
+            confidence=self._confidence(U, result.confidence, result.unassigned),
         )  # fmt: skip
+
+    def _confidence(self, U: Floats, known: Floats | None, unassigned: Floats | None) -> Floats:
+        """The confidence in the strongest sub-group, of all items from that of the branch's."""
+        confidence: Floats = U.max(axis=1)
+        if known is not None:
+            confidence[self.rows] = known
+        if unassigned is not None:  # in none of the sub-groups
+            confidence[self.rows[unassigned > _PROBABLY]] = 1.0 / U.shape[1]
+        return confidence
 
     def _over_all(self, U: Floats, predict: Callable[[Floats], Floats]) -> Floats:
         """Rows of all items that sum to one, from those of the branch."""
@@ -145,7 +147,11 @@ class NestedPolicy:
         self._nodes: tuple[Node, ...] = ()
         self._branches: dict[int, Branch] = {}
         self._grown_from: tuple[object, ...] = ()
-        self._parts: dict[int | None, tuple[Belief, Floats]] = {}  # shares at milestones
+        self._parts: dict[int | None, tuple[Belief, tuple[Floats, Floats]]] = {}  # at milestones
+        self._known: dict[int | None, dict[int, Floats]] = {}  # rows of answered items
+        self._first: tuple[int, list[int]] | None = None  # typical items of so many leaves
+        self._order: Lazy | None = None
+        self._ranked: list[Belief] = []  # what the order follows from
 
     def learn(self, top: Sequence[int], answers: Answers, nodes: Sequence[Node]) -> None:
         """Take note of all answers that stand; branches grow when they are needed.
@@ -154,6 +160,9 @@ class NestedPolicy:
         in the order of the tree.
         """
         self._top, self._answers, self._nodes = tuple(top), answers, tuple(nodes)
+        self._known = {None: _rows_of(answers)} | {
+            node.number: _rows_of(node.answers) for node in nodes
+        }
 
     @property
     def branches(self) -> Mapping[int, Branch]:
@@ -206,79 +215,160 @@ class NestedPolicy:
 
     def _shares(self, number: int | None) -> Floats:
         """Shares of all items at the last milestone: of the groups at the top, or within one."""
+        return self._learnt(number)[0]
+
+    def _learnt(self, number: int | None) -> tuple[Floats, Floats]:
+        """These, and the probability that each group is the right one."""
         belief = self._policy(number).ranked
         known = self._parts.get(number)
         if known is None or known[0] is not belief:
             if number is None:
-                U = belief.outcome().memberships
+                outcome = belief.outcome()
+                U = outcome.memberships
+                both = U, column_confidence(U, outcome.confidence)
             else:
-                U = self._branches[number].shares(belief)
-            known = self._parts[number] = (belief, U)
+                both = self._branches[number].learnt()
+            known = self._parts[number] = (belief, both)
         return known[1]
 
     def _policy(self, number: int | None) -> StratifiedPolicy:
         """The policy of a group; of None the one at the top."""
         return self.root if number is None else self._branches[number].policy
 
-    def gains(self) -> dict[int | None, float]:
-        """By how many wrong items another answer lowers the expected number, of each group.
-
-        Errors fall as a power of the number of answers: the gain is in proportion to the errors
-        that are left, over the answers that there are.
-        """
-        root, n = self.root, self.root.items.n
-        wrong = root.ranked.expected_wrong
-        if wrong is None:
-            wrong = n * (1.0 - 1.0 / max(len(self._top), 1))
-        gains: dict[int | None, float] = {None: wrong / (len(self._answers) + 1.0)}
-        for number, branch in self.branches.items():
-            gains[number] = branch.expected_wrong / (branch.n_answers + 1.0)
-        return gains
-
-    def wants(self, group: int) -> bool:
+    def wants(self, group: int, row: int) -> bool:
         """Whether to ask at once for the sub-group of an item that was put into a group."""
-        gains = self.gains()
-        return group in gains and gains[group] >= gains[None]
+        if group not in self.branches:
+            return False
+        uncertainty = 1.0 - self._learnt(group)[1][row].max()
+        return bool(uncertainty >= _FURTHER * self._uncertainty().mean())
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
-        """The n questions that lower the expected errors of the sub-groups most."""
+        """The n questions about items that lower the expected errors of the sub-groups most."""
         if n < 1:
             return []
-        streams: dict[int | None, list[Question]] = {
-            None: self.root.propose(n, {q._replace(cluster=None) for q in pending}, annotator)
-        }
-        for number, branch in self.branches.items():
-            streams[number] = branch.propose(n, pending, annotator)
-        gains = self.gains()
-        counts: dict[int | None, float] = {None: len(self._answers) + 1.0}
-        counts |= {number: branch.n_answers + 1.0 for number, branch in self._branches.items()}
-        wrong = {number: gain * counts[number] for number, gain in gains.items()}
+        busy = {question.items[0] for question in pending}
         chosen: dict[int, Question] = {}
-        while len(chosen) < n and any(streams.values()):
-            best = max((v for v in streams if streams[v]), key=lambda v: wrong[v] / counts[v])
-            question = streams[best].pop(0)
-            row = question.items[0]
-            if row in chosen:
-                continue
-            chosen[row] = question = self._nearest(question)
-            counts[None] += 1.0
-            if question.cluster is not None:
-                counts[question.cluster] += 1.0
+        for each in self._candidates(n + len(busy), pending, annotator):
+            row = each.items[0]
+            question = self._about(row) if each.cluster is None and not each.repeat else each
+            if question is not None and row not in busy and row not in chosen:
+                chosen[row] = question
+                if len(chosen) == n:
+                    break
         return list(chosen.values())
 
-    def _nearest(self, question: Question) -> Question:
-        """The question about the innermost sub-groups that are probable; a repeat stays."""
-        row, number = question.items[0], question.cluster
-        while not question.repeat:
-            children = self._top if number is None else self._branches[number].node.children
+    def _candidates(self, n: int, pending: Set[Question], annotator: str) -> Iterator[Question]:
+        """The ranking, what else there is, and what was answered in part since the milestone.
+
+        Of the last the sub-group is asked for at once (`wants`), or after the next milestone.
+        """
+        recent = self._known[None].keys() - set(self.root.ranked.evidence.items.tolist())
+        later = []
+        for question in self._ranking():
+            if question.items[0] in recent:
+                later.append(question)
+            else:
+                yield question
+        yield from self._others(n, pending, annotator)
+        yield from later
+
+    def _others(self, n: int, pending: Set[Question], annotator: str) -> Iterator[Question]:
+        """What each policy proposes: questions that the ranking does not have."""
+        top = {question._replace(cluster=None) for question in pending}
+        yield from self.root.propose(n, top, annotator)
+        for branch in self.branches.values():
+            yield from branch.propose(n, pending, annotator)
+
+    def _about(self, row: int) -> Question | None:
+        """The question about an item: the innermost sub-groups that are probable.
+
+        Below what is known of it; None where its leaf is known, or nobody could say.
+        """
+        number: int | None = None
+        while (known := self._known[number].get(row)) is not None:
+            if not known.max() > _PROBABLY:  # nothing, or none of these
+                return None
+            number = self._children(number)[int(known.argmax())]
+            if number not in self._branches:
+                return None
+        while self._policy(number).ranked.stack is not None:  # not before groups are known
             U = self._shares(number)[row]
-            best = children[int(U.argmax())]
-            if self._policy(number).ranked.stack is None or U.max() < _PROBABLY:
-                break  # not before groups are known
-            if best not in self._branches:
+            best = self._children(number)[int(U.argmax())]
+            if U.max() < _EXPAND or best not in self._branches:
                 break
             number = best
-        return question._replace(cluster=number)
+        return Question("group", (row,), number)
+
+    def _children(self, number: int | None) -> tuple[int, ...]:
+        """The groups at the top, or the sub-groups of one."""
+        return self._top if number is None else self._branches[number].node.children
+
+    def _ranking(self) -> Lazy:
+        """All items of the pool that are to be asked about, the best first, by the last milestone.
+
+        Greedy coverage as in `ranking`, weighted by the probability that the strongest leaf is
+        wrong; before the leaves are known, first an item of each unsupervised cluster.
+        """
+        beliefs = [self.root.ranked, *(branch.policy.ranked for branch in self.branches.values())]
+        same = len(beliefs) == len(self._ranked)
+        if self._order is None or not same or any(map(is_not, beliefs, self._ranked)):
+            self._order, self._ranked = Lazy(self._best_first(beliefs)), beliefs
+        return self._order
+
+    def _best_first(self, beliefs: list[Belief]) -> Iterator[Question]:
+        """The ranking, item by item."""
+        belief, pool = beliefs[0], beliefs[0].pool
+        covered = np.flatnonzero(np.isin(pool.rows, self._settled_items()))
+        first: list[int] = []
+        if any(each.is_naming for each in beliefs):
+            first = [place for place in self._typical() if place not in set(covered.tolist())]
+        uncertainty = self._uncertainty()[pool.rows]
+        uncertainty = uncertainty / max(float(uncertainty.mean()), 1e-300)
+        weights = (1.0 - EXPLORE) * uncertainty + EXPLORE
+        places = belief.strata.choose(np.union1d(covered, first).astype(np.intp), weights)
+        blank = pool.items.blank
+        for row in pool.rows[[*first, *places]].tolist():
+            if row not in blank:
+                yield Question("group", (row,))
+
+    def _typical(self) -> list[int]:
+        """Places of items of the pool that stand for as many clusters as there are leaves."""
+        n_leaves = len(self._top) + sum(len(node.children) - 1 for node in self._nodes)
+        if self._first is None or self._first[0] != n_leaves:
+            settings = self.root.settings
+            rng = np.random.default_rng(settings.seed)
+            pool = Pool(self.root.items, n_leaves, settings.fuzzifier, rng)
+            typical = pool.rows[pool.typical]
+            self._first = n_leaves, np.searchsorted(self.root.ranked.pool.rows, typical).tolist()
+        return self._first[1]
+
+    def _settled_items(self) -> Rows:
+        """Items of which nothing is to be asked, at the last milestone: their leaf is known."""
+        open_ = np.empty(0, dtype=np.intp)
+        every = [self.root.ranked.evidence.items]
+        for number, branch in self._branches.items():
+            parent = branch.node.parent
+            above = self._policy(parent).ranked.evidence
+            column = self._children(parent).index(number)
+            in_group = above.items[np.nan_to_num(above.values[:, column]) > _PROBABLY]
+            rows = in_group if parent is None else self._branches[parent].rows[in_group]
+            asked = branch.rows[branch.policy.ranked.evidence.items]
+            open_ = np.union1d(open_, np.setdiff1d(rows, asked))
+        return np.setdiff1d(np.concatenate(every), open_)
+
+    def _uncertainty(self) -> Floats:
+        """The probability that the strongest leaf of each item is wrong, at the last milestone."""
+        right, groups = self._learnt(None)[1], self._top
+        while any(group in self._branches for group in groups):
+            inner = {j: g for j, g in enumerate(groups) if g in self._branches}
+            right = nested_memberships(right, {j: self._learnt(g)[1] for j, g in inner.items()})
+            groups = tuple(
+                child
+                for group in groups
+                for child in (self._children(group) if group in self._branches else (group,))
+            )
+        uncertainty: Floats = np.clip(1.0 - right.max(axis=1), 0.0, 1.0)
+        return uncertainty
 
     @property
     def settled(self) -> bool:
@@ -308,12 +398,14 @@ def levels_of(
     `children` are the sub-groups of each group that has any, `within` the results within it.
     """
     levels = [Level(groups=tuple(top), clustering=clustering)]
-    right = _column_confidence(clustering)
+    right = column_confidence(clustering.memberships, clustering.confidence)
     while any(group in children for group in levels[-1].groups):
         last = levels[-1]
         groups = tuple(g for group in last.groups for g in children.get(group, (group,)))
         inner = {j: within[g] for j, g in enumerate(last.groups) if g in children}
-        right = nested_memberships(right, {j: _column_confidence(c) for j, c in inner.items()})
+        right = nested_memberships(
+            right, {j: column_confidence(c.memberships, c.confidence) for j, c in inner.items()}
+        )
         levels.append(Level(groups=groups, clustering=_expanded(last.clustering, inner, right)))
     return levels
 
@@ -348,15 +440,13 @@ def nested_memberships(memberships: Floats, within: Mapping[int, Floats]) -> Flo
     return np.hstack(columns)
 
 
-def _column_confidence(clustering: Clustering) -> Floats:
+def column_confidence(U: Floats, confidence: Floats | None) -> Floats:
     """The probability that each cluster is the right one: the confidence for the strongest.
 
     The others share the rest by their memberships.
     """
-    U = clustering.memberships
-    strongest = U.argmax(axis=1)
-    there = np.arange(len(U))
-    confidence = U.max(axis=1) if clustering.confidence is None else clustering.confidence
+    strongest, there = U.argmax(axis=1), np.arange(len(U))
+    confidence = U.max(axis=1) if confidence is None else confidence
     others = U.copy()
     others[there, strongest] = 0.0
     total = others.sum(axis=1)
@@ -451,3 +541,13 @@ class Nested:
         """Memberships of any items."""
         parts = {j: predict(X) for j, predict in self.within.items()}
         return nested_memberships(self.predict(X), parts)
+
+
+def _rows_of(answers: Answers) -> dict[int, Floats]:
+    """The last answer about each item, by the groups; zero where it is silent."""
+    rows: dict[int, Floats] = {}
+    for batch in answers.batches:
+        values = np.nan_to_num(batch.values)
+        if isinstance(batch.queries, GroupQueries):
+            rows.update(zip(batch.queries.items.tolist(), values, strict=True))
+    return rows

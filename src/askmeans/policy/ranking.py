@@ -21,7 +21,7 @@ from askmeans.queries import Question
 
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
 REST = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
-_EXPLORE = 0.05  # smallest uncertainty of an item, as a share of the mean
+EXPLORE = 0.05  # smallest uncertainty of an item, as a share of the mean
 _REPEATS = 10  # repeated answers that determine their spread within a quarter
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; a median of three outvotes one slip
 
@@ -223,7 +223,7 @@ class Ranking:
 
     def _places(self) -> Iterator[int]:
         """New items of the pool: one for each unsupervised cluster, then by uncertainty."""
-        belief, evenly = self.belief, _EXPLORE
+        belief, evenly = self.belief, EXPLORE
         uncertainty, first = np.ones(len(belief.pool)), []
         if belief.is_naming:
             known = set(belief.places.tolist())

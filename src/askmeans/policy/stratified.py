@@ -5,17 +5,13 @@ Not in the paper. Rules of this file:
 - Answers stand in the result, unless they are noisy: then the evidence of the others counts, too.
 """
 
-import hashlib
 import math
 import threading
-from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import default_float_errors
@@ -23,23 +19,19 @@ from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.annotators import drift_notes
+from askmeans.policy.asked_questions import AskedQuestions, digest
 from askmeans.policy.belief import ENOUGH, Belief
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.ranking import Ranking, Settings, different
-from askmeans.queries import ME, Answers, MembershipQueries, Question
-from askmeans.queries.questions import KINDS
+from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
-
-Integers = NDArray[np.int64]
-Key = TypeVar("Key")
 
 # Questions from one milestone to the next, by those answered before: the number of fits grows with
 # the logarithm of the answers.
 GROWTH = 0.35
-_KINDS = tuple(KINDS)
 
 
 class StratifiedPolicy:
@@ -450,89 +442,3 @@ def _estimate_of(belief: Belief, n_answers: int) -> ErrorEstimate:
         answers=n_answers, error=belief.estimated_error, low=low, high=high,
         wrong=belief.expected_wrong, wrong_band=belief.expected_wrong_band,
     )  # fmt: skip
-
-
-class AskedQuestions:
-    """The questions of a table of answers; after the same start only the rest is read."""
-
-    def __init__(self) -> None:
-        self._keys: Integers = np.empty((0, 6), dtype=np.int64)
-        self._listed: list[Question] = []
-        self._times: Counter[Question] = Counter()
-        self._items: Counter[int] = Counter()
-
-    def __contains__(self, question: Question) -> bool:
-        return question in self._times
-
-    def __len__(self) -> int:
-        return len(self._times)
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self._times)
-
-    @property
-    def n_items(self) -> int:
-        """How many items there are questions about."""
-        return len(self._items)
-
-    def update(self, answers: Answers) -> None:
-        """Hold the questions of these answers, and no others."""
-        keys = _keys(answers)
-        shared = min(len(keys), len(self._keys))
-        other = np.flatnonzero((keys[:shared] != self._keys[:shared]).any(axis=1))
-        same = int(other[0]) if len(other) else shared
-        for question in self._listed[same:]:
-            _decrement(self._times, question)
-            for item in question.items:
-                _decrement(self._items, item)
-        new = _questions(answers, same)
-        self._listed[same:] = new
-        self._times.update(new)
-        self._items.update(item for question in new for item in question.items)
-        self._keys = keys
-
-
-def digest(answers: Answers) -> bytes:
-    """A digest of the answers, however they are split into batches."""
-    keys, values, names = (hashlib.blake2b(digest_size=16) for _ in range(3))
-    keys.update(_keys(answers).tobytes())
-    for batch in answers.batches:
-        values.update(np.ascontiguousarray(batch.values).tobytes())
-        who = batch.annotators or (ME,) * len(batch.queries)
-        names.update("\0".join((*who, "")).encode())
-    return b"".join(part.digest() for part in (keys, values, names))
-
-
-def _keys(answers: Answers) -> Integers:
-    """Kind, items, cluster and repeat of every question; -1 where it has none."""
-    keys = np.full((len(answers), 6), -1, dtype=np.int64)
-    start = 0
-    for batch in answers.batches:
-        queries = batch.queries
-        rows = keys[start : start + len(queries)]
-        start += len(queries)
-        # The number of groups is part of the kind.
-        rows[:, 0] = 10 * int(np.prod(queries.shape[1:])) + _KINDS.index(queries.kind)
-        items = queries.item_table
-        rows[:, 1 : 1 + queries.width] = items if queries.ordered else np.sort(items, axis=1)
-        if isinstance(queries, MembershipQueries):
-            rows[:, 4] = queries.clusters
-        rows[:, 5] = queries.repeat
-    return keys
-
-
-def _questions(answers: Answers, start: int) -> list[Question]:
-    """The questions from this answer on."""
-    questions: list[Question] = []
-    for batch in answers.batches:
-        if start < len(batch.queries):
-            questions += batch.queries.take(slice(start, None)).questions()
-        start = max(0, start - len(batch.queries))
-    return questions
-
-
-def _decrement(counts: Counter[Key], key: Key) -> None:
-    """Count one less, without zeros."""
-    counts[key] -= 1
-    if not counts[key]:
-        del counts[key]

@@ -193,6 +193,15 @@ class GroupNumbers:
                 shares[path[0]].append(row[j] if j < len(row) else later)
         return tuple(map(math.fsum, shares.values()))
 
+    def row_at_top(self, row: Row) -> Row:
+        """A row by the groups' numbers, with the shares of sub-groups at those at the top."""
+        shares = [0.0] * self.n
+        for j, share in enumerate(row):
+            path, _ = self.place(j)
+            if path:
+                shares[path[0]] += share
+        return tuple(shares)
+
     def row_within(self, row: Row, group: int, *, asked: bool) -> Row | None:
         """A row by the sub-groups of a group; None where it is silent, () for an item elsewhere.
 

@@ -121,6 +121,42 @@ class Groups(Sequence[Group]):
         with self._runtime.lock:
             return self._results.all_names()
 
+    def choices(self, cluster: int | None = None) -> list[Group]:
+        """The groups that a card shows.
+
+        Parameters
+        ----------
+        cluster : int or None, default=None
+            The `cluster` of a group question.
+
+        Returns
+        -------
+        list of Group
+            The groups at the top; where sub-groups of a group are asked for these, then the group
+            itself, for none of them, then the others beside it and beside all that it is within.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> big, small = session.groups.refine("dogs", ["big", "small"])
+        >>> [group.name for group in session.groups.choices()]
+        ['cats', 'dogs']
+        >>> [group.name for group in session.groups.choices(1)]
+        ['big', 'small', 'dogs', 'cats']
+        """
+        every = self._all()
+        by_number = {group.number: group for group in every}
+        number = None if cluster is None else self.find(cluster)
+        if number is None:
+            return [group for group in every if group.parent is None]
+        shown = [by_number[j] for j in by_number[number].children] + [by_number[number]]
+        while True:
+            parent = by_number[number].parent
+            shown += [g for g in every if g.parent == parent and g.number != number]
+            if parent is None:
+                return shown
+            number = parent
+
     @property
     def can_change(self) -> bool:
         """Whether groups may be added and merged: not where items are compared."""

@@ -144,6 +144,13 @@ def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
                 f"Got {answer.cluster} instead."
             )
         cluster = int(answer.cluster)
+    elif answer.kind == "group" and answer.cluster is not None:
+        if not 0 <= answer.cluster < n_clusters:
+            raise QueryError(
+                "An imported answer about sub-groups must be about those of a group from 0 to "
+                f"{n_clusters - 1}. Got {answer.cluster} instead."
+            )
+        cluster = int(answer.cluster)
     if not 0 <= answer.repeat < 2**63:
         raise QueryError(f"An imported repeat must be from 0. Got {answer.repeat!r:.60} instead.")
     return Question(answer.kind, ordered(answer.kind, items), cluster, int(answer.repeat))

@@ -12,11 +12,8 @@ Rules of this file:
   recomputed only after an undo or a decision.
 """
 
-import math
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -25,7 +22,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.growing import renumbered, to_ask_again
@@ -40,6 +36,7 @@ from askmeans.results import Clustering, ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import AddGroup, Event, Pseudonym, Refine, Value
 from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence
+from askmeans.sessions.learner import Learner
 from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
@@ -56,10 +53,6 @@ Check = Callable[["Transaction"], None]  # raises an error if the person may not
 # The repeat of a gold question that is to be copied. Copies, which make gold questions look as new
 # as others, have this plus their number.
 GOLD_COPY = 1 << 30
-# Number of people who asked for questions in the last seconds that makes a crowd: then questions
-# have priority, and after a fit no model is fitted for so many times its duration.
-_CROWD, _LATELY, _REST = 5, 10.0, 3.0
-
 _CLOCK_SLIP = 5.0  # seconds by which a clock may be set back without ending a lease
 
 AUDIT_SHARE = "audit_share"  # option: share of people's questions that are random
@@ -130,13 +123,7 @@ class Runtime:
         self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
         self._unsettled: set[int] = set()  # questions, up to the events in `_looked`
         self._looked: tuple[State, int] = (self.state, 0)
-        self._learner: ThreadPoolExecutor | None = (
-            None  # the thread that fits models, with `learn_aside`
-        )
-        self._lesson: Future[None] | None = None  # its present task
-        self._taken = 0.0  # seconds of the last fit
-        self._learnt_at = -math.inf
-        self._last_requests: dict[str, float] = {}  # annotator -> time of the last request
+        self.learner = Learner()
         self.know(store.questions(record.id))
         self.refresh()
 
@@ -369,9 +356,10 @@ class Runtime:
         named = group is not None and max(last.value) > DISAGREEING
         if not named or group is None or question.cluster == group:  # in none of the sub-groups
             return []
+        row = question.items[0]
         with self._nesting:
             nested = self._nested
-            if nested is None or not collect_warnings(lambda: nested.wants(group))[0]:
+            if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
                 return []
         return [Question("group", question.items, group)]
 
@@ -391,9 +379,8 @@ class Runtime:
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The best questions that are neither answered nor pending; fits models when due."""
         policy = self.policy  # first, since it determines `again`
-        self._last_requests[annotator] = time.monotonic()
-        if self._learner is not None:
-            self._learn_aside(policy, self._learner)
+        self.learner.note_request(annotator)
+        self.learner.learn(policy)
         with self.lock:
             free = [q for q in self.again if q not in pending]
             first = [q for q in free if not self.state.count(self._numbers.get(q, 0))][:n]
@@ -410,51 +397,6 @@ class Runtime:
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
         proposed = collect_warnings(lambda: policy.propose(more, columns, annotator))[0]
         return first + [groups.to_numbers(question) for question in proposed]
-
-    def learn_aside(self) -> None:
-        """Fit models in a thread of its own from now on."""
-        self._learner = self._learner or background_pool(1, "models")
-
-    def close(self) -> None:
-        """End the thread that fits models."""
-        learner, self._learner = self._learner, None
-        if learner is not None:
-            learner.shutdown(wait=True)
-
-    def _learn_aside(self, policy: StratifiedPolicy, learner: ThreadPoolExecutor) -> None:
-        """Fit models when due; in a crowd no one waits for them, and they pause.
-
-        One thread takes all memory for fitting: the allocator keeps for each thread what that
-        thread once took.
-        """
-        policy.learns_aside = True
-        policy.propose(0)  # current, unless models are due
-        if not policy.is_behind:
-            return
-        with self.lock:
-            is_busy = self.is_busy
-            lesson = self._lesson
-            if lesson is None or lesson.done():
-                if is_busy and time.monotonic() - self._learnt_at < _REST * self._taken:
-                    return
-                lesson = self._lesson = learner.submit(self._lesson_of, policy)
-        if not is_busy:
-            lesson.result()
-
-    def _lesson_of(self, policy: StratifiedPolicy) -> None:
-        """Let the policy fit models, and note the duration."""
-        began = time.monotonic()
-        try:
-            collect_warnings(policy.catch_up)
-        finally:
-            self._learnt_at = time.monotonic()
-            self._taken = self._learnt_at - began
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether many people answer at once."""
-        now = time.monotonic()
-        return sum(now - at < _LATELY for at in list(self._last_requests.values())) >= _CROWD
 
     @property
     def again(self) -> tuple[Question, ...]:
@@ -473,6 +415,10 @@ class Runtime:
                 or last.settings is not settings
             ):  # fmt: skip
                 result, notes = collect_warnings(lambda: _result(policy, answers))
+                if self._nested is not None:  # some answers are about sub-groups alone
+                    with self.lock:
+                        given = [event.question for event in self.state.evidence()]
+                    result = replace(result, n_queries=len({*given}), n_queries_raw=len(given))
                 within: dict[int, Clustering] = {}
                 notes_within: list[tuple[int, AskmeansWarning]] = []
                 with self._nesting:

@@ -431,10 +431,23 @@ class Session:
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self.history.answers(), self.question, len(result.group_names),
+            self._comparable_answers(), self.question, len(result.group_names),
             levels=self.config.levels, noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
+
+    def _comparable_answers(self) -> list[Reply]:
+        """Answers that may contradict each other: about sub-groups, by the groups at the top."""
+        answers, groups = self.history.answers(), self.runtime.groups
+        if not groups.parents:
+            return answers
+        return [
+            replace(answer, value=groups.row_at_top(answer.value))
+            if isinstance(answer.value, tuple)
+            else answer
+            for answer in answers
+            if self.question(answer.question).cluster is None
+        ]
 
     def result(self) -> SessionResult:
         """The best clustering from the answers so far.
@@ -603,12 +616,12 @@ class Session:
 
         In a crowd no one waits for a fit: earlier models choose the questions until it ends.
         """
-        self.runtime.learn_aside()
+        self.runtime.learner.start()
 
     @property
     def is_busy(self) -> bool:
         """Whether many people asked this process for questions in the last seconds."""
-        return self.runtime.is_busy
+        return self.runtime.learner.is_busy
 
     def check_writable(self) -> None:
         """Raise a StoreError if an answer could not be stored now, for a health check."""
@@ -616,7 +629,7 @@ class Session:
 
     def close(self) -> None:
         """Close the database."""
-        self.runtime.close()
+        self.runtime.learner.close()
         self.runtime.store.close()
 
     def __enter__(self) -> Self:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.text import as_csv
+from askmeans.fuzzy import lloyd
 from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
@@ -20,7 +21,7 @@ from askmeans.sessions.events import Reply, Skip
 from askmeans.sessions.group_numbers import unique_names
 from askmeans.sessions.log import State
 from askmeans.sessions.opening import load_record
-from askmeans.sessions.reports import Group, Question, SessionResult
+from askmeans.sessions.reports import PATH_SEPARATOR, Group, Question, SessionResult
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
@@ -73,7 +74,8 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
     """One row an item: its group, how sure that is, who decided it, and all its memberships.
 
     `group` is empty where an item belongs to each alike, as before the first answer; `share` is the
-    membership of the group, or what is unassigned. The column `unassigned` is there
+    membership of the group, or what is unassigned. Where groups have sub-groups, `path` is the
+    group with those that it is within: "returns / broken". The column `unassigned` is there
     where an item was answered "none of these". A group of the same name as one of these columns
     keeps it, and the column has "_" appended.
     """
@@ -94,6 +96,13 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
         columns["confidence"] = result.confidence.tolist()
     if unassigned is not None:
         columns["unassigned"] = without_traces(unassigned).tolist()
+    if result.upper:
+        paths = {group.name: group.path for group in session.groups}
+        columns = {
+            "group": columns["group"],
+            "path": [paths.get(name, name) for name in columns["group"]],
+            **columns,
+        }
     columns["decided_by"] = [
         names or (None if group is None else _GUESS)
         for names, group in zip(_deciders(session, len(U)), columns["group"], strict=True)
@@ -204,12 +213,14 @@ def _answers_table(
 
 def group_samples(session: Session, groups: Sequence[Group]) -> list[GroupSample]:
     """For each of these groups its name, typical items, and typical words of their texts."""
-    U = session.result().memberships
+    result = session.result()
+    U = result.memberships
     rows = np.flatnonzero(U.max(axis=1) > _SURE)[:_READ]
     texts = [_words(session.item(int(row))) for row in rows]
-    # A group may have no items: it has no words then.
-    words = typical_words(texts, U[rows].argmax(axis=1).tolist())
-    words += [[] for _ in range(len(groups) - len(words))]
+    # A group may have no items, or sub-groups that have them: it has no words then.
+    columns = typical_words(texts, U[rows].argmax(axis=1).tolist())
+    by_name = dict(zip(result.group_names, columns, strict=False))
+    words = [by_name.get(group.name, []) for group in groups]
     return [
         GroupSample(
             name=group.name,
@@ -221,6 +232,33 @@ def group_samples(session: Session, groups: Sequence[Group]) -> list[GroupSample
         )
         for group, typical in zip(groups, words, strict=False)
     ]
+
+
+def suggested_sub_groups(session: Session, group: int, n: int = 3) -> list[str]:
+    """Names for sub-groups of a group: typical words of the clusters of an unsupervised fit.
+
+    Of the items that belong to the group most; none where these are too few.
+    """
+    result, paths = session.result(), {each.name: each for each in session.groups}
+    path = next(each.path for each in session.groups if each.number == group)
+    inside = [paths[name].path == path or paths[name].path.startswith(path + PATH_SEPARATOR)
+              for name in result.group_names]  # fmt: skip
+    share = result.memberships[:, inside].sum(axis=1)
+    rows = np.flatnonzero(share > _SURE)[:_READ]
+    if len(rows) < 2 * n:
+        return []
+    X = np.asarray(session.rows.matrix[rows], dtype=np.float64)
+    fit = lloyd.fit(X, n, fuzzifier="auto", n_init=5, rng=np.random.default_rng(0))
+    clusters = ((X[:, None] - fit.centers) ** 2).sum(axis=2).argmin(axis=1).tolist()
+    texts = [_words(session.item(int(row))) for row in rows]
+    taken = {name.casefold() for name in session.groups.names}
+    names: list[str] = []
+    for words in typical_words(texts, clusters):
+        free = [word for word in words if word.casefold() not in taken]
+        if free:
+            names.append(" and ".join(free[:2]))
+            taken |= {word.casefold() for word in free[:2]}
+    return names
 
 
 def shown_item(item: Item) -> dict[str, object]:

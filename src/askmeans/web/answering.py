@@ -13,7 +13,10 @@ from askmeans.web.cards import Card, Cards, describe, describe_fully
 # Seconds that an open page holds its question without a word. Pages say every 25 that they are open
 # (page.js), hidden ones at least every 60, as browsers have it.
 _LEASE = 90.0
-_REGROUPED = {"group": "the new group", "merge": "the merging", "remove": "the removal"}
+_REGROUPED = {
+    "group": "the new group", "merge": "the merging", "remove": "the removal",
+    "refine": "the sub-groups", "flatten": "that the sub-groups went", "move": "the moved group",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

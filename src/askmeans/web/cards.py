@@ -108,6 +108,7 @@ class Card:
     tile: GroupTile | None = None  # of the group of a membership question
     entries: tuple[Entry, ...] = ()
     tiles: tuple[GroupTile, ...] = ()  # of a group question
+    within: Group | None = None  # the group whose sub-groups are asked for
     before: str | None = None  # the answer, where one is being changed
 
     @property
@@ -132,7 +133,13 @@ class Cards:
             probabilities = None
             if self._session.settings.options["predicted_first"]:
                 probabilities = self.predict(question.items[0])
-            return replace(card, tiles=self.tiles(question.items, probabilities))
+            within = None
+            if question.cluster is not None:
+                groups = self._session.groups
+                number = groups.find(question.cluster)
+                within = next((group for group in groups if group.number == number), None)
+            tiles = self.tiles(question.items, probabilities, question.cluster)
+            return replace(card, tiles=tiles, within=within)
         if question.kind != "membership":
             return replace(card, items=self._marked(items))
         number = question.cluster or 0
@@ -145,21 +152,33 @@ class Cards:
         )  # fmt: skip
 
     def tiles(
-        self, without: tuple[int, ...] = (), probabilities: Sequence[float] | None = None
+        self,
+        without: tuple[int, ...] = (),
+        probabilities: Sequence[float] | None = None,
+        cluster: int | None = None,
     ) -> tuple[GroupTile, ...]:
         """The groups with examples other than these items, the most probable first if known.
 
-        Keys stay with their groups.
+        Those that a question about the sub-groups of `cluster` shows. Keys stay with their groups.
         """
-        groups = list(self._session.groups)
-        colors = colors_of(len(groups))
+        groups, every = self._session.groups.choices(cluster), list(self._session.groups)
+        colors = dict(zip((g.number for g in every), colors_of(len(every)), strict=True))
         order = list(range(len(groups)))
-        if probabilities is not None and len(probabilities) == len(groups):
+        if probabilities is not None and len(probabilities) == len(every):  # no sub-groups
             order.sort(key=lambda j: -probabilities[j])
         return tuple(
-            self._tile(groups[j], colors[j], str(j + 1) if j < _KEYS else "", without)
+            self._tile(
+                groups[j], colors[groups[j].number], str(j + 1) if j < _KEYS else "", without,
+                with_examples=groups[j].number != cluster,
+            )
             for j in order
-        )
+        )  # fmt: skip
+
+    def tree(self) -> tuple[GroupTile, ...]:
+        """All groups with examples, each before its sub-groups."""
+        groups = list(self._session.groups)
+        colors = colors_of(len(groups))
+        return tuple(self._tile(*pair, "", ()) for pair in zip(groups, colors, strict=True))
 
     def buttons(self) -> tuple[GroupTile, ...]:
         """The groups without examples: their names, colours and keys."""
@@ -172,9 +191,14 @@ class Cards:
             )
         )  # fmt: skip
 
-    def _tile(self, group: Group, color: str, key: str, without: tuple[int, ...]) -> GroupTile:
+    def _tile(
+        self, group: Group, color: str, key: str, without: tuple[int, ...], *,
+        with_examples: bool = True,
+    ) -> GroupTile:  # fmt: skip
         """A group with its examples: placed by people or pinned; else chosen by the model."""
-        rows, is_guess = self.examples(group.number, _EXAMPLES, without)
+        rows, is_guess = list[int](), False
+        if with_examples:
+            rows, is_guess = self.examples(group.number, _EXAMPLES, without)
         return GroupTile(
             group=group, color=color, key=key, examples=tuple(map(self.item, rows)),
             is_guess=is_guess,
@@ -218,7 +242,7 @@ class Cards:
         if self._session.config.ask != "group":
             return []
         items = []
-        for group in self._session.groups:
+        for group in self._session.groups.choices():
             rows = self._session.exemplars(group.number, n=_TO_PRACTISE, placed_only=True)
             if len(rows) > 1:
                 items.append((rows[-1], group))

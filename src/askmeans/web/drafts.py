@@ -6,6 +6,7 @@ Rules of this file:
 - One file is read, or one project made, at a time.
 """
 
+import io
 import logging
 import re
 import secrets
@@ -23,6 +24,7 @@ from askmeans.estimators.candidate_tables import read_candidates
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.tables import Items, read_items
 from askmeans.tables.columns import Column, Roles, describe_columns
+from askmeans.tables.pictures import open_picture
 from askmeans.tables.reading import RawTable, read_table
 from askmeans.web.uploads import unpack_pictures
 
@@ -40,6 +42,7 @@ KIND_NAMES = {
 }  # fmt: skip
 _CHOICES = ("number", "category", "boolean", "date", "text")  # kinds that a column may be given
 _SAMPLES, _LONGEST_SAMPLE = 3, 160
+_SMALL = 240  # pixels of a picture among the first rows: twice its size, for fine screens
 MOST_COLUMNS = 60  # that can be changed; others stay as they were found
 _MOST_DRAFTS = 8
 _PREFIX = ".askmeans-new-"
@@ -87,6 +90,7 @@ class Draft:
         self.stage: str | None = "Waiting"  # what is being done; None where it is a person's turn
         self.trouble = ""  # what went wrong, in a sentence
         self.columns: list[DraftColumn] = []
+        self.pictures: list[str] = []  # the first ones, where it is a folder of pictures
         self.plan: Plan | None = None
         self.n_rows = 0
         self.notes: list[str] = []
@@ -114,7 +118,15 @@ class Draft:
             raise DataError("There is no column to sort by: no texts, numbers or pictures.")
         id_name = next((c.name for c in columns if _names_items(c, table)), None)
         self.columns = [_described(column, table, id_name) for column in columns]
+        if self.data.is_dir():
+            self.pictures = [str(name) for name in table.frame["image"].head(_SAMPLES)]
         self.n_rows, self.notes = len(table.frame), table.notes
+
+    def picture(self, number: int) -> bytes:
+        """One of its first pictures, small, as JPEG."""
+        file = io.BytesIO()
+        open_picture(self.pictures[number], self.data, _SMALL).save(file, "JPEG")
+        return file.getvalue()
 
     def make(self, plan: Plan, home: Path) -> None:
         """Make the project in a folder, or leave everything as it was."""

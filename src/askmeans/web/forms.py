@@ -71,11 +71,12 @@ class Form:
 
     def group_name(self) -> str:
         """A group's name, not too long for its button."""
-        name = self.text("name")
-        if len(name) > _LONGEST_NAME:
-            text = f"A group's name has at most {_LONGEST_NAME} letters. Shorten it."
-            raise ParameterError(text, user_message=text)
-        return name
+        return _checked_name(self.text("name"))
+
+    def group_names(self) -> list[str]:
+        """Names of groups, with commas between them."""
+        names = (name.strip() for name in self.text("names").split(","))
+        return [_checked_name(name) for name in names if name]
 
     def value(self) -> Any:
         """The answer of the button: a point, the slider, a group, shares, cannot say or skip."""
@@ -89,6 +90,14 @@ class Form:
         if button == "shares":
             return self.shares()
         return self.number("fine") if button == "fine" else self.number("value")
+
+
+def _checked_name(name: str) -> str:
+    """A group's name; refused where it is too long."""
+    if len(name) > _LONGEST_NAME:
+        text = f"A group's name has at most {_LONGEST_NAME} letters. Shorten it."
+        raise ParameterError(text, user_message=text)
+    return name
 
 
 async def _read(request: Request) -> Form:

@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -185,11 +185,11 @@ def group_views(
     """Every group, in the order of the result's columns; the rows are of `answered_rows`."""
     U, names = result.memberships, result.group_names
     colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
-    profile, groups = profiles.of(U), list(session.groups)
+    profile, groups = profiles.of(U), _leaves(session)
     suggested = _suggested_names(names, profile)
     views = []
     for j, name in enumerate(names):
-        number = groups[j].number if j < len(groups) else j
+        group = groups[j] if j < len(groups) else Group(number=j, name=name)
         rows: list[int] = []
         if result.basis != "nothing":
             n = _TYPICAL + len(unsure)
@@ -197,7 +197,7 @@ def group_views(
             rows = [row for row in rows if row not in unsure][:_TYPICAL]
         views.append(
             GroupView(
-                group=Group(number=number, name=name),
+                group=replace(group, name=name),
                 color=colors[j],
                 size=float(U[:, j].sum()),
                 spread=float(spreads[j]),
@@ -209,6 +209,11 @@ def group_views(
             )
         )
     return tuple(views)
+
+
+def _leaves(session: Session) -> list[Group]:
+    """The groups without sub-groups, in the order of a result's columns."""
+    return [group for group in session.groups if not group.children]
 
 
 def outside_of(session: Session, result: SessionResult) -> Outside | None:
@@ -280,7 +285,7 @@ def explain_item(
             similar.append(f"With {' and '.join(others)}: {text}.")
     memberships, names = result.memberships[row], result.group_names
     distances = _distances(session, row, result)
-    groups = list(session.groups)
+    groups = _leaves(session)
     reasons = [
         Reason(
             name=name, color=color, value=float(memberships[j]),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request
@@ -12,6 +13,7 @@ from askmeans.queries import ME
 from askmeans.sessions.people import ROLES
 from askmeans.sessions.served import recall
 from askmeans.sessions.settings import OPTIONS
+from askmeans.sessions.tables import suggested_sub_groups
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
 from askmeans.web.guard import LOOPBACK, hostname
@@ -57,10 +59,12 @@ def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> Non
     session, groups, cards = context.session, context.session.groups, context.cards
 
     @router.get("/groups")
-    def group_page(request: Request) -> Response:
+    def group_page(request: Request, refine: int | None = None) -> Response:
         placed = _placed_by(context, annotator_of(request) or ME)
-        shown = []
-        for tile in cards.tiles():
+        shown, proposed = [], []
+        if refine is not None and groups.find(refine) == refine:
+            proposed = suggested_sub_groups(session, refine)
+        for tile in cards.tree():
             number = tile.group.number
             pinned = set(groups.pinned(number))
             rows, is_guess = cards.examples(number, max(_EXAMPLES, len(pinned)))
@@ -70,9 +74,11 @@ def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> Non
                 "examples": [(cards.item(row), row in pinned) for row in rows],
                 "is_guess": is_guess,
                 "placed": [cards.item(row) for row in placed.get(number, ())],
+                "proposed": ", ".join(proposed) if number == refine else "",
             })  # fmt: skip
         return context.page(
-            request, "groups.html", groups=shown, options=session.settings.options,
+            request, "groups.html", groups=shown, branches=_branches(shown),
+            options=session.settings.options,
             changes=session.history.changes()[-_CHANGES:][::-1], budget=session.status().budget,
             can_change=groups.can_change, can_merge=session.config.ask == "group",
         )  # fmt: skip
@@ -107,6 +113,24 @@ def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> Non
         groups.merge(form.integer("into"), form.integer("group"), annotator=who)
         return "The two groups are one now."
 
+    @form_at("/refine")
+    def refine(form: Form, who: str) -> str:
+        number, names = form.integer("group"), form.group_names()
+        groups.refine(number, names, annotator=who)
+        return f"{groups.all_names[number]} has sub-groups now: {', '.join(names)}."
+
+    @form_at("/flatten")
+    def flatten(form: Form, who: str) -> str:
+        number = form.integer("group")
+        groups.flatten(number, annotator=who)
+        return f"{groups.all_names[number]} has no sub-groups any more; nothing answered is lost."
+
+    @form_at("/move-group")
+    def move_group(form: Form, who: str) -> str:
+        number, into = form.integer("group"), form.get("into")
+        groups.move_group(number, form.integer("into") if into else None, annotator=who)
+        return f"{groups.all_names[number]} is in another place now."
+
     @form_at("/remove")
     def remove(form: Form, who: str) -> str:
         number = form.integer("group")
@@ -134,6 +158,18 @@ def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> Non
             return f"Taken back: {n:,} item{' is' if n == 1 else 's are'} where they were before."
         session.history.take_back(form.integer("event"), annotator=who)
         return "Taken back."
+
+
+def _branches(shown: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Groups with all that is within them, by name; "" for those without sub-groups."""
+    branches: list[tuple[str, list[dict[str, Any]]]] = []
+    for each in shown:
+        group = each["group"]
+        top = group.name if group.children and group.parent is None else ""
+        if top or not branches or (group.parent is None and branches[-1][0]):
+            branches.append((top, []))
+        branches[-1][1].append(each)
+    return branches
 
 
 def _placed_by(context: AppContext, annotator: str) -> dict[int | None, list[int]]:

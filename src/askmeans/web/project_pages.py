@@ -268,6 +268,13 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
             return _page(request, "new.html", 422, trouble=draft.trouble)
         return _columns_page(request, draft)
 
+    @app.get("/new/{number}/picture/{place}")
+    def picture(number: str, place: int) -> Response:
+        draft = draft_of(number)
+        if not 0 <= place < len(draft.pictures):
+            raise HTTPException(404)
+        return Response(draft.picture(place), media_type="image/jpeg")
+
     @app.post("/new/{number}")
     def make(form: SentForm, number: str) -> Response:
         draft = draft_of(number)

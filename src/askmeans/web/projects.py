@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from askmeans import sessions
@@ -134,6 +135,9 @@ class ProjectRoutes:
             await self._app(scope, receive, send)
             return
         root = project.state.context.root.encode()
+        if match[2] is None:  # addresses within a page are relative to a folder
+            await RedirectResponse(f"{project.state.context.root}/", 303)(scope, receive, send)
+            return
 
         async def send_below_root(message: Message) -> None:
             if message["type"] == "http.response.start":

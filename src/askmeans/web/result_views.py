@@ -13,15 +13,17 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions import Item, Reply, Session, SessionResult, Status
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.conflicts import describe as describe_conflict
+from askmeans.sessions.reports import PATH_SEPARATOR
 from askmeans.web.cards import describe
-from askmeans.web.drawing import Plane, error_curve, scatter
+from askmeans.web.drawing import Plane, colors_of, error_curve, scatter
 from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
 from askmeans.web.group_views import (
@@ -92,10 +94,21 @@ class ResultView:
     outlook: Outlook | None
     contradictions: tuple[Contradiction, ...]
     scatter: str
+    upper: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # of each level above: a map, legend
     plane: Plane  # of the scatter
     curve: str
     n_drawn: int  # items that the scatter shows
     n_profiled: int  # items that words and numbers were read from
+
+    @property
+    def branches(self) -> tuple[tuple[str, tuple[GroupView, ...]], ...]:
+        """The groups by those at the top that they are within, by name; "" for all without such."""
+        tops = [view.group.path.split(PATH_SEPARATOR)[0] for view in self.groups]
+        if not self.upper:
+            tops = [""] * len(tops)
+        pairs = zip(tops, self.groups, strict=True)
+        parts = groupby(pairs, key=itemgetter(0))
+        return tuple((top, tuple(view for _, view in views)) for top, views in parts)
 
     @property
     def tag(self) -> str:
@@ -214,11 +227,25 @@ class ResultViews:
                 plane, result.memberships, list(map(session.item, plane.rows)),
                 names=result.group_names, centers=result.clustering.centers,
             ),
+            upper=tuple(_upper_map(session, plane, result.at_level(level))
+                        for level in range(1, len(result.upper) + 1)),
             plane=plane,
             curve="" if outlook is None else error_curve(outlook),
             n_drawn=len(plane.rows),
             n_profiled=len(self._profiles.rows),
         )  # fmt: skip
+
+
+def _upper_map(
+    session: Session, plane: Plane, result: SessionResult
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The map coloured by the groups of a level above, and their names and colours."""
+    names = result.group_names
+    drawn = scatter(
+        plane, result.memberships, list(map(session.item, plane.rows)),
+        names=names, centers=result.clustering.centers,
+    )  # fmt: skip
+    return drawn, tuple(zip(names, colors_of(len(names)), strict=True))
 
 
 def people_of(

@@ -29,8 +29,9 @@ function send(form) {
     if (event.lengthComputable) sent.querySelector("progress").value = event.loaded / event.total;
   };
   request.onload = () => {
-    if (request.status < 400) location.assign(request.responseURL);
-    else refuse(request.responseText);
+    const plain = request.getResponseHeader("Content-Type")?.startsWith("text/plain");
+    if (plain) refuse(request.responseText);
+    else location.assign(request.responseURL); // also where it was read and refused by then
   };
   request.onerror = () => refuse("The file did not arrive: the server cannot be reached.");
   request.open("POST", form.getAttribute("action"));
@@ -96,6 +97,14 @@ function rows(list) {
     all().forEach((row, place) => (row.hidden = place > Math.max(filled + 1, 2)));
   };
   list.addEventListener("input", tidy);
+  // Enter goes on to the next field; in an empty name, which is the last, it starts.
+  list.addEventListener("keydown", (event) => {
+    const isLast = event.target.matches("[name^=group]") && !event.target.value.trim();
+    if (event.key !== "Enter" || isLast) return;
+    event.preventDefault();
+    const fields = [...list.querySelectorAll("input")];
+    fields[fields.indexOf(event.target) + 1].focus();
+  });
   list.addEventListener("paste", (event) => {
     const lines = event.clipboardData.getData("text").split(/\r?\n/).filter((line) => line.trim());
     if (lines.length < 2) return;
