@@ -57,9 +57,18 @@ class Training:
         )  # fmt: skip
 
     @property
+    def n_answers(self) -> int:
+        """The number of rows that are no examples."""
+        return int((self.folds != NO_FOLD).sum())
+
+    @property
     def strongest(self) -> float:
-        """The mean of the strongest memberships of the rows that have some."""
-        return float(self.Y[self.placed].max(axis=1).mean())
+        """The mean of the strongest memberships in answers, or in examples where these are all.
+
+        Rows that are known only not to be in some clusters say nothing of it.
+        """
+        rows = self.placed & (self.folds != NO_FOLD) if self.n_answers else self.placed
+        return float(self.Y[rows].max(axis=1).mean()) if rows.any() else 1.0
 
     @property
     def placed(self) -> NDArray[np.bool_]:
