@@ -243,11 +243,19 @@ class Pool:
                 X, self.n_clusters, fuzzifier=near.fuzzifier, init=near.centers @ axes.T + middle,
                 n_init=1, max_iter=20, tol=1e-4, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
-            if not fit.merged:
+            if not fit.merged or near.fuzzifier <= lloyd.LOWEST_FUZZIFIER:
                 return fit
-        tries: list[float | Literal["auto"]] = ["auto"]
-        if not wide:  # with many features the usual fuzzifier makes them merge
-            tries.insert(0, min(max(self.fuzzifier, 1.05), 2.0))
+        if wide:  # the usual fuzzifier makes clusters merge; one start shows at which they do not
+            apart = lloyd.fit(
+                X, self.n_clusters, fuzzifier="auto", init="k-means++", n_init=1, max_iter=200,
+                tol=1e-5, weights=np.empty(0), rng=self.rng,
+            )  # fmt: skip
+            return lloyd.fit(
+                X, self.n_clusters, fuzzifier=apart.fuzzifier, init="k-means++", n_init=5,
+                max_iter=60, tol=1e-4, weights=np.empty(0), rng=self.rng,
+            )  # fmt: skip
+        usual = min(max(self.fuzzifier, 1.05), 2.0)
+        tries: list[float | Literal["auto"]] = [usual, "auto"]
         for fuzzifier in tries:
             fit = lloyd.fit(
                 X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,
