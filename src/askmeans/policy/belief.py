@@ -18,20 +18,15 @@ from askmeans.policy.evidence import Evidence
 from askmeans.policy.examples import Examples, example_weights
 from askmeans.policy.hidden_groups import n_hidden_groups
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
-from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
+from askmeans.policy.models.training import ALL_OR_NOTHING, TRUST, Predict, Training
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
-ENOUGH = (
-    5  # items with answers per cluster from which on an unobserved cluster is assumed to be empty
-)
-_TRUST = 0.3  # known share of a row from which on models learn from it
+ENOUGH = 5  # items with answers per cluster: then an unobserved one is assumed to be empty
 _PARTLY = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
 _OBSERVED = 0.5  # summed memberships from which on a cluster is observed
-_BELIEVED = (
-    0.5  # mean weight of examples from which on the models that learnt from them alone count
-)
+_BELIEVED = 0.5  # mean weight of examples from which on models of examples alone count
 _FAR = 3.5  # robust deviations from which on a noisy answer is ignored
 _SEVERAL = 3  # items in no cluster from which on one may be missing; fewer may be slips
 _JEFFREYS = 0.5  # mistakes added to the observed ones (Jeffreys' prior)
@@ -96,7 +91,8 @@ class Belief:
         self.scale = scale
         self.places: Rows = np.searchsorted(self.pool.rows, evidence.items)
         self.observed = np.zeros(self.k, dtype=bool)
-        self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
+        with one_thread():
+            self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
         # The unsupervised fit, its clusters matched to the answers.
         self._names = name_clusters(unnamed[self.places], self.evidence.values)
         self.unsupervised: Floats = unnamed[:, self._names]
@@ -176,7 +172,8 @@ class Belief:
             training = replace(training, sample_weight=weight)
             stack = self._stacked(ensemble, training)
         self.stack, self.probabilities = stack, stack.pool
-        self.observed |= training.sample_weight @ training.Y >= _OBSERVED
+        placed = training.sample_weight * training.placed
+        self.observed |= placed @ training.Y >= _OBSERVED
         return training
 
     def _stacked(self, ensemble: Ensemble, training: Training) -> Stack:
@@ -198,15 +195,20 @@ class Belief:
         """The absolute errors of memberships of the pool, over all answers."""
         return float(np.nansum(np.abs(U[self.places] - self.evidence.values)))
 
-    def _training(self) -> Training | None:
-        """Mostly known rows, with expected values for the unknown entries."""
+    def _row_weights(self) -> Floats:
+        """The weight of each row, by its known share."""
         evidence, values = self.evidence, self.evidence.values
         known = ~np.isnan(values)
         mass = np.clip(np.where(known, values, 0.0), 0.0, 1.0).sum(axis=1)
         complete = known.all(axis=1) & ~evidence.unassigned
         weight = np.where(complete, 1.0, np.minimum(mass, 1.0))
         weight[evidence.all_but_one] = 1.0 - evidence.nowhere
-        some = weight > _TRUST
+        return weight
+
+    def _training(self) -> Training | None:
+        """Mostly known rows, with expected values for the unknown entries."""
+        evidence, values, weight = self.evidence, self.evidence.values, self._row_weights()
+        known, some = ~np.isnan(values), weight > TRUST
         if not some.any():
             return None
         U = self.probabilities[self.places].copy()
