@@ -93,7 +93,8 @@ class Belief:
         self.scale = scale
         self.places: Rows = np.searchsorted(self.pool.rows, evidence.items)
         self.observed = np.zeros(self.k, dtype=bool)
-        self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
+        with one_thread():
+            self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
         # The unsupervised fit, its clusters named by the answers.
         self._names = name_clusters(unnamed[self.places], self.evidence.values)
         self.unsupervised: Floats = unnamed[:, self._names]
