@@ -1,11 +1,12 @@
 """Groups within groups: cards for groups and sub-groups, beside flat cards of the same groups.
 
-    python benchmarks/nested.py [--texts FILE] [--sets NAME ...] [--seeds 3] [--keys 16 32 ...]
+    python benchmarks/nested.py [--texts FILE] [--sets NAME ...] [--seeds 3] [--keys 32 64 ...]
 
-One answer is one press of a key. A flat card names one of all the leaves. A nested card names a
-group, or, where sub-groups are shown, a sub-group of the probable group or another group; who named
-a group only may be asked for its sub-group with another key. Accuracy is that of the strongest
-leaf, and of the strongest group at the top; flat shares are summed for it.
+A flat card names one of all the leaves. A nested card names a group, or, where sub-groups are
+shown, a sub-group of the probable group or another group; who named a group only may be asked for
+its sub-group with another key. Keys are counted as on the page: 1 for each of the first nine groups
+of a card; others are found by "/", a letter at least, and Enter: 3. Accuracy is that of the
+strongest leaf, and of the strongest group at the top; flat shares are summed for it.
 
 `mcid` and `stackoverflow` are questions with intents from FILE (an .npz with NAME_text and NAME_y;
 skipped without one), grouped into domains below. `docstrings` are of what is installed: a package
@@ -30,7 +31,8 @@ from texts import docstrings
 
 Labels = NDArray[np.intp]
 
-KEYS = (16, 32, 48, 64, 96, 128)
+KEYS = (16, 32, 48, 64, 96, 128, 192)
+_FIRST, _FOUND = 9, 3  # groups of a card that have a key; keys that another one takes
 # Intents by their numbers in the file, grouped by hand before anything was measured.
 DOMAINS = {
     "mcid": {
@@ -106,29 +108,35 @@ def accuracies(session: Session, tree: Tree, *, nested: bool) -> tuple[float, fl
 
 def run(
     tree: Tree, seed: int, keys: Sequence[int], *, nested: bool
-) -> Iterator[tuple[int, float, float]]:
-    """Accuracies after so many keys."""
+) -> Iterator[tuple[int, int, float, float]]:
+    """How many cards so many keys answer, and the accuracies then."""
     items = read_items(tree.texts, text="text")
     names = tree.groups if nested else tree.leaves
     with tempfile.TemporaryDirectory() as folder:
         session = sessions.create(
             Path(folder) / "s.db", items, n_clusters=len(names), cluster_names=names, ask="group",
-            random_state=seed, budget=max(keys),
+            random_state=seed,
         )  # fmt: skip
         with session:
             if nested:
                 for number, name in enumerate(tree.groups):
                     members = np.flatnonzero(tree.group_of == number)
                     session.groups.refine(name, [tree.leaves[j] for j in members])
-            for pressed in range(1, max(keys) + 1):
-                (question,) = session.ask()
-                leaf = int(tree.leaf[question.items[0]])
-                group = int(tree.group_of[leaf])
-                shown = question.cluster == group  # its sub-groups
-                answer = tree.groups[group] if nested and not shown else tree.leaves[leaf]
-                session.tell(question.id, answer)
-                if pressed in keys:
-                    yield pressed, *accuracies(session, tree, nested=nested)
+            pressed = cards = 0
+            for budget in keys:
+                while True:
+                    (question,) = session.ask()
+                    leaf = int(tree.leaf[question.items[0]])
+                    group = int(tree.group_of[leaf])
+                    is_shown = not nested or question.cluster == group  # its leaves are
+                    answer = tree.leaves[leaf] if is_shown else tree.groups[group]
+                    shown = [each.name for each in session.groups.choices(question.cluster)]
+                    price = 1 if shown.index(answer) < _FIRST else _FOUND
+                    if pressed + price > budget:
+                        break
+                    session.tell(question.id, answer)
+                    pressed, cards = pressed + price, cards + 1
+                yield budget, cards, *accuracies(session, tree, nested=nested)
 
 
 def main() -> None:
@@ -140,19 +148,19 @@ def main() -> None:
     parser.add_argument("--keys", type=int, nargs="+", default=KEYS)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("set              keys   leaf: flat  nested   group: flat  nested")
+    print("set              keys   cards: flat nested   leaf: flat nested   group: flat nested")
     for name in chosen.sets:
         if name in DOMAINS and chosen.texts is None:
             continue
         tree = installed() if name == "docstrings" else intents(chosen.texts, name)
-        found = np.array([
+        results = np.array([
             [list(run(tree, seed, chosen.keys, nested=nested)) for nested in (False, True)]
             for seed in range(chosen.seeds)
         ]).mean(axis=0)  # fmt: skip
-        for (keys, leaf, group), (_, nested_leaf, nested_group) in zip(*found, strict=True):
+        for (keys, cards, leaf, group), (_, n_cards, n_leaf, n_group) in zip(*results, strict=True):
             print(
-                f"{name:16s} {keys:4.0f}   {leaf:10.1%}  {nested_leaf:6.1%}   "
-                f"{group:11.1%}  {nested_group:6.1%}",
+                f"{name:16s} {keys:4.0f}   {cards:11.0f} {n_cards:6.0f}   "
+                f"{leaf:10.1%} {n_leaf:6.1%}   {group:11.1%} {n_group:6.1%}",
                 flush=True,
             )
 
