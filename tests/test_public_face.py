@@ -60,6 +60,7 @@ def test_every_package_that_is_imported_is_declared():
         "markdown_it": "markdown-it-py",
         "array_api_compat": "array-api-compat",
         "cupy": "cupy-cuda13x",
+        "sentence_transformers": "sentence-transformers",
     }
     assert {packages.get(name, name) for name in ours} <= declared
 

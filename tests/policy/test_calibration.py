@@ -1,5 +1,7 @@
 """Calibration by held-out answers: powers, proximity, and the error of shares."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,7 +9,7 @@ from numpy.testing import assert_allclose
 from askmeans import Stratified, oracles, run
 from askmeans.policy.calibration import Proximity, error_by_uncertainty
 from askmeans.policy.ensemble import Ensemble
-from askmeans.policy.pool import Strata
+from askmeans.policy.pool import Standard, Strata
 from askmeans.policy.stacking import stack_models
 
 
@@ -66,6 +68,21 @@ def test_a_single_answer_has_no_proximity(study):
     proximity = Proximity.of(pool, training.part(first), 0.1)
     assert_allclose(proximity.pool, 1.0)
     assert_allclose(proximity.held_out, 1.0)
+
+
+def test_the_powers_of_many_items_take_little_memory():
+    rng = np.random.default_rng(0)
+    items, answered = rng.normal(size=(20_000, 4)), rng.normal(size=(2_000, 4))
+    proximity = Proximity(
+        scale=Standard.of(items), Z=answered, unit=1.0, resolution=0.1,
+        pool=np.ones(1), held_out=np.ones(1),
+    )  # fmt: skip
+    tracemalloc.start()
+    powers = proximity(items)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 100 * 2**20  # all distances are 305 MB
+    assert_allclose(proximity(items[-5:]), powers[-5:])
 
 
 def test_new_items_are_predicted_as_those_of_the_pool(study):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name, check_number
+from askmeans.cli.advice import advice_of, label_names, without_advice
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
 from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import say
@@ -68,9 +69,10 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
     )  # fmt: skip
     table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)
-    unlabelled = table
+    unlabelled = without_advice(table, q.advice)
     if labels is not None:
-        unlabelled = replace(table, frame=table.frame.drop(columns=labels))
+        frame = unlabelled.frame.drop(columns=labels, errors="ignore")
+        unlabelled = replace(unlabelled, frame=frame)
     # Items are shown to a person only.
     shown = comma_list(options.table.show) if options.expert == "console" else []
     items = read_with(options.table, unlabelled, shown)
@@ -80,12 +82,16 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
         why = "known to the expert"
         columns.append(Column(name=labels, kind="category", use="left out", why=why))
         truth = table.frame[labels].astype(str).to_numpy()[items.rows]
-    names = _cluster_names(options, spec, truth)
+    named = label_names(table, q.advice, options.n_clusters)
+    names = _cluster_names(options, spec, truth, named)
     if spec.ask not in SIMILARITIES:  # which number clusters in an order of their own
         _name_in_warnings(names)
     X = items.features.astype(np.float64)
     check_enough_items(len(X), options.n_clusters, "askmeans fit")
-    job = Job(options=options, spec=spec, items=items, X=X, names=names, truth=truth)
+    job = Job(
+        options=options, spec=spec, items=items, X=X, names=names, truth=truth,
+        advice=advice_of(table, items.rows, q.advice, names, spec.ask),
+    )  # fmt: skip
     files = [job.file(ending) for ending in (*_TABLES, _SUMMARY, *[_PICTURE] * options.plot)]
     check_unused(files, force=options.force or _stopped_before(job))
     return job, columns
@@ -115,11 +121,14 @@ def _label_column(options: FitOptions, frame: "pd.DataFrame") -> str | None:
 
 
 def _cluster_names(
-    options: FitOptions, spec: PlanSpec, truth: NDArray[np.str_] | None
+    options: FitOptions,
+    spec: PlanSpec,
+    truth: NDArray[np.str_] | None,
+    named: list[str] | None,
 ) -> list[str]:
-    """Names of the clusters: those of --names, the classes, or "Group A" and so on."""
+    """Names of the clusters: --names, the classes, labels of --advice, or "Group A" and so on."""
     k = options.n_clusters
-    names = unique_names({}, k)
+    names = named or unique_names({}, k)
     if truth is not None:
         names = sorted(set(truth.tolist()))
         if len(names) != k:

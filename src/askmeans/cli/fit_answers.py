@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans import sessions
 from askmeans._util.arrays import Floats
+from askmeans.cli.advice import add_advice
 from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, plain
@@ -26,10 +27,14 @@ from askmeans.oracles import CallbackOracle, ConsoleOracle, RememberingOracle, T
 from askmeans.oracles.console import Terminal
 from askmeans.paper import Plan
 from askmeans.policy import Policy
+from askmeans.policy.advisers import Advice
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import ME, Answer, Answers
 from askmeans.results import Result
 from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import exemplars_of
+from askmeans.sessions.group_numbers import GroupNumbers
+from askmeans.sessions.name_examples import NameExamples
 from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
@@ -48,6 +53,7 @@ class Job:
     X: Floats
     names: list[str]
     truth: NDArray[np.str_] | None  # the simulated expert's labels
+    advice: dict[str, Floats]
 
     def file(self, ending: str) -> Path:
         """A file beside the data, or where --out says."""
@@ -93,13 +99,20 @@ def _without_questions(job: Job) -> Outcome:
     asking = ("budget", "answers", "levels", "strategy", "ask")
     names = [name for name in changed_options(job.options) if name in asking]
     refuse_options(names, "with --expert none, which asks nobody")
+    plan, more = _plan(job), {}
+    if isinstance(plan, StratifiedPolicy) and (plan.examples or plan.advice):
+        clustering = collect_warnings(plan.clustering)[0]
+        memberships, more = clustering.memberships, plain(clustering.diagnostics.to_dict())
+    else:
+        memberships = _unsupervised(job)
     return Outcome(
-        memberships=_unsupervised(job),
+        memberships=memberships,
         names=job.names,
         summary=job.summary(
-            strategy="none", ask=None, complete=True, stopped=None, n_queries=0, n_rounds=0
+            strategy="none", ask=None, complete=True, stopped=None, n_queries=0, n_rounds=0,
+            **({"diagnostics": more} if more else {}),
         ),
-    )
+    )  # fmt: skip
 
 
 def _unsupervised(job: Job) -> Floats:
@@ -155,12 +168,16 @@ def _by_session(job: Job) -> Outcome:
 def _opened(job: Job) -> Session:
     """The session beside the data, new or from an earlier run of the same command."""
     path, spec, names = job.file("session.db"), job.spec, comma_list(job.options.questions.names)
+    if job.advice:
+        names = job.names
     if not path.exists():
-        return sessions.create(
+        session = sessions.create(
             path, job.items, n_clusters=spec.n_clusters, cluster_names=names, ask=spec.ask,
-            budget=spec.budget, levels=spec.levels,
+            use_names=not job.options.questions.no_names, budget=spec.budget, levels=spec.levels,
             fuzzifier=spec.fuzzifier, random_state=spec.seed,
         )  # fmt: skip
+        add_advice(session, job.advice)
+        return session
     session = sessions.open(path, X=job.items.features)
     before = session.config.spec()
     fields = ("n_clusters", "ask", "seed", "levels", "fuzzifier")
@@ -212,7 +229,15 @@ def _by_run(job: Job) -> Outcome:
 def _plan(job: Job) -> "Plan | Policy":
     """The plan or policy, from its beginning."""
     noisy = True if job.truth is None else None  # people are
-    return job.spec.make(as_items(job.X, job.items.blank), noisy=noisy)
+    plan = job.spec.make(as_items(job.X, job.items.blank), noisy=noisy)
+    if isinstance(plan, StratifiedPolicy) and job.spec.ask not in SIMILARITIES:
+        rows = np.arange(len(job.X))
+        plan.advice = tuple(Advice.of_table(name, rows, U) for name, U in job.advice.items())
+        if not job.options.questions.no_names:
+            groups = GroupNumbers(n=job.spec.n_clusters)
+            named = NameExamples(job.items.recipe, job.names, functions=job.items.functions)
+            plan.examples = named.of({}, {}, groups)
+    return plan
 
 
 def _console(job: Job) -> ConsoleOracle:

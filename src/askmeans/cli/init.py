@@ -4,11 +4,14 @@ from dataclasses import asdict, replace
 
 from askmeans._util.checks import check_positive, check_seed
 from askmeans._util.progress import stage
+from askmeans.cli.advice import add_advice, advice_of, label_names, without_advice
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import INIT_STAGES, InitOptions
-from askmeans.cli.tables import DataFile, read_rows, read_with
+from askmeans.cli.tables import DataFile, embedding_hints, read_rows, read_with
 from askmeans.sessions import Session, create
+from askmeans.sessions.config import FEWEST
+from askmeans.sessions.group_numbers import unique_names
 from askmeans.sessions.store import shown
 from askmeans.spec import SIMILARITIES
 from askmeans.tables.columns import Column
@@ -23,19 +26,26 @@ def run(options: InitOptions) -> None:
     file = DataFile(data=options.data, engine=options.engine, scheduler=options.scheduler)
     with stage("reading", 2, INIT_STAGES):
         table, id_column = read_rows(file, options.table.id, questions.seed)
+    names = comma_list(questions.names) or label_names(table, questions.advice, n_clusters)
     with stage(f"encoding {len(table.frame):,} rows", 3, INIT_STAGES):
         items = read_with(
-            replace(options.table, id=id_column), table, comma_list(options.table.show)
-        )
+            replace(options.table, id=id_column), without_advice(table, questions.advice),
+            comma_list(options.table.show),
+        )  # fmt: skip
+    groups = names or unique_names({}, FEWEST if n_clusters == "auto" else int(n_clusters))
+    advice = advice_of(table, items.rows, questions.advice, groups, questions.ask or "group")
     if not options.session.as_json:
         say(f"database: {shown(options.session.database)}")
         say(str(items.recipe))
+        for hint in embedding_hints(items):
+            say(hint)
     with stage("grouping and saving", 4, INIT_STAGES):
         session = create(
             options.session.database,
             items,
             n_clusters=n_clusters,
-            cluster_names=comma_list(questions.names),
+            cluster_names=names,
+            use_names=not questions.no_names,
             ask=questions.ask,
             budget=questions.budget,
             target=target,
@@ -46,6 +56,7 @@ def run(options: InitOptions) -> None:
             name=options.session.name or "main",
         )
     with session:
+        add_advice(session, advice)
         _report(options, session, len(items.ids), items.recipe.columns)
 
 

@@ -95,8 +95,8 @@ Embed = Annotated[
     list[str] | None,
     Option(
         metavar="FUNCTION",
-        help="Encoder of texts or images: package.module:function, wordllama, or "
-        "COLUMN=FUNCTION for each.",
+        help="Encoder of texts or images: wordllama, sentence-transformers:MODEL, openai:MODEL (at "
+        "OPENAI_BASE_URL), package.module:function, or COLUMN=FUNCTION for each.",
     ),
 ]
 Reader = Annotated[
@@ -182,6 +182,18 @@ class QuestionOptions:
     fuzzifier: Annotated[float, Option(help="How soft the clusters are, from 1.")] = 2.0
     seed: Annotated[int, Option(help="Seed of the choice of questions.")] = 0
     names: Annotated[str | None, Option(help="Names of the clusters, a,b,c.")] = None
+    no_names: Annotated[
+        bool,
+        Option("--no-names", help="Do not learn from the names of groups of texts."),
+    ] = False
+    advice: Annotated[
+        list[str] | None,
+        Option(
+            metavar="COLUMN",
+            help="What another classifier or old labels say: a column of names of groups, or "
+            "a,b,c, scores of each group. Answers decide how much it counts; repeatable.",
+        ),
+    ] = None
 
 
 class _DatabaseCommand(TyperCommand):

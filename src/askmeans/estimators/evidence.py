@@ -66,7 +66,7 @@ def check_examples(
             f"The 'examples' parameter of {_OWNER} must have memberships in [0, 1]. Got NaN; leave "
             "those rows out."
         )
-    return Examples(X=X, Y=Y)
+    return Examples(X=X, Y=Y, weight=np.ones(len(X)))
 
 
 def check_advice(advice: Any, n_items: int, n_clusters: int) -> tuple[Advice, ...]:

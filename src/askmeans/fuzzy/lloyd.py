@@ -17,7 +17,7 @@ from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThread
 from askmeans.fuzzy.seeding import canonical_order, draw_seeds, scalable_seeds, seeding_rows
 
 # fuzzifier="auto" starts from the usual value, goes down by this factor and ends nearly hard.
-_AUTO_HIGHEST, _AUTO_FACTOR, _AUTO_LOWEST = 2.0, 0.7, 1.05
+_AUTO_HIGHEST, _AUTO_FACTOR, LOWEST_FUZZIFIER = 2.0, 0.7, 1.05
 _ROUNDED = 1.0 + 1e-13  # an objective that is larger only by so much is not
 _ON_SAMPLE = 1e-3  # tolerance on a sample, whose optimum is farther than that from that of all
 _DEPTH = 6  # earlier points that are combined; 4 to 8 are alike in benchmarks/scale.py
@@ -157,13 +157,13 @@ class _Fitting:
         """The best of the starts; with "auto", at a smaller fuzzifier until no clusters merge."""
         if fuzzifier != "auto":
             return self._best(replace(options, fuzzifier=fuzzifier), n_init, assignment)
-        alpha = max(_AUTO_LOWEST, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
+        alpha = max(LOWEST_FUZZIFIER, min(_AUTO_HIGHEST, fuzzifier_bound(self.problem)))
         while True:
             fitted = self._best(replace(options, fuzzifier=alpha), n_init)
             moving = options.tol > 0.0 and not fitted.converged  # clusters may still merge
-            if alpha <= _AUTO_LOWEST or not (fitted.merged or moving):
+            if alpha <= LOWEST_FUZZIFIER or not (fitted.merged or moving):
                 break
-            alpha = max(_AUTO_LOWEST, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
+            alpha = max(LOWEST_FUZZIFIER, 1.0 + _AUTO_FACTOR * (alpha - 1.0))
         if assignment is not None:
             assignment(fitted.centers, alpha)
         return fitted

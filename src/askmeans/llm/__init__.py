@@ -1,6 +1,7 @@
-"""Language models as annotators: an oracle, a client, costs, and proposals of group names."""
+"""Language models as annotators: an oracle, a client, costs, names of groups, embeddings."""
 
 from askmeans.llm.client import model_client
+from askmeans.llm.embedding import text_embedding
 from askmeans.llm.names import GroupSample, propose_names
 from askmeans.llm.oracle import ModelOracle
 from askmeans.llm.prompts import Reply
@@ -11,4 +12,5 @@ __all__ = [
     "Reply",
     "model_client",
     "propose_names",
+    "text_embedding",
 ]

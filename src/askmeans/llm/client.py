@@ -13,6 +13,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -67,22 +68,45 @@ class ModelClient:
         if not self._api.api_key:
             replaced["extra_headers"] = {"Authorization": openai.Omit()}
         completion = None
-        _tries.unanswered = 0
-        try:
+        with self._failures(lambda: _tokens(completion)):
             completion = self._api.chat.completions.create(
                 model=self.name, messages=messages, extra_body=extra, **replaced
             )
             return self._without_key(_reply(completion))
+
+    def embed(self, texts: list[str]) -> tuple[list[list[float]], int]:
+        """Return a vector for each text, and the number of tokens; errors as of a call."""
+        import openai
+
+        options: dict[str, Any] = {}
+        if not self._api.api_key:
+            options["extra_headers"] = {"Authorization": openai.Omit()}
+        reply = None
+        with self._failures(lambda: _tokens(reply)):
+            reply = self._api.embeddings.create(model=self.name, input=texts, **options)
+            rows = sorted(reply.data, key=lambda row: row.index)
+            if len(rows) != len(texts):
+                raise ValueError(f"{len(rows)} vectors of {len(texts)} texts")
+            return [row.embedding for row in rows], _tokens(reply)[0] or 0
+
+    @contextmanager
+    def _failures(self, tokens: Callable[[], tuple[int | None, int | None]]) -> Iterator[None]:
+        """Raise a failure of a request as a ModelError; `tokens` are those of an unusable reply."""
+        import openai
+
+        _tries.unanswered = 0
+        try:
+            yield
         except openai.APIStatusError as error:
-            message, tokens = self._clean(f"{error.status_code}: {error.message}"), _usage(error)
+            message, used = self._clean(f"{error.status_code}: {error.message}"), _usage(error)
             lost = _tries.unanswered
             if error.status_code in _TRANSIENT or error.status_code >= 500:
-                raise ModelBusyError(message, tokens=tokens, lost_tries=lost) from None
+                raise ModelBusyError(message, tokens=used, lost_tries=lost) from None
             kind = RefusedError if error.status_code in _ITEM_ERRORS else ModelError
             raise kind(
                 f"The endpoint must accept the request. Got {message}; check the model's name, the "
                 "key in the environment, the options, and the text of the item.",
-                tokens=tokens, lost_tries=lost,
+                tokens=used, lost_tries=lost,
             ) from None  # fmt: skip
         except (openai.APIError, BodyError) as error:  # also time-outs and broken connections
             for cause in (error, error.__cause__):  # openai before version 3 wraps it
@@ -99,7 +123,7 @@ class ModelClient:
             raise ModelBusyError(message, tokens=_UNKNOWN, lost_tries=lost) from None
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
             message = self._clean(f"not of the protocol ({error})")
-            raise ModelBusyError(message, tokens=_tokens(completion)) from None
+            raise ModelBusyError(message, tokens=tokens()) from None
 
     def _clean(self, text: str) -> str:
         """Return a message without the key."""

@@ -15,7 +15,7 @@ from askmeans.policy.advisers import Advice, Advisers, consult, weigh_before_ans
 from askmeans.policy.calibration import Proximity, sharpened
 from askmeans.policy.ensemble import FEW, Ensemble, one_thread
 from askmeans.policy.evidence import Evidence
-from askmeans.policy.examples import example_weights
+from askmeans.policy.examples import Examples, example_weights
 from askmeans.policy.hidden_groups import n_hidden_groups
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
@@ -27,6 +27,9 @@ ENOUGH = 5  # items per cluster, from which one without any is taken to be empty
 _TRUST = 0.3  # the part of a row with answers from which models learn from it
 _PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete
 _OBSERVED = 0.5  # the memberships to a cluster, over all answers, from which it is met
+_BELIEVED = (
+    0.5  # mean weight of examples from which on the models that learnt from them alone count
+)
 _FAR = 3.5  # robust deviations from which a noisy answer is not believed
 _SEVERAL = 3  # items in no cluster, from which one may be missing; fewer may be slips
 _JEFFREYS = 0.5  # mistakes added to those observed: none among n does not mean that there is none
@@ -97,10 +100,11 @@ class Belief:
         self.unsupervised: Floats = unnamed[:, self._names]
         self.probabilities: Floats = self.unsupervised
         self.stack: Stack | None = None
+        self._by_examples: Stack | None = None
         self.advisers = Advisers()
         with one_thread():
             if ensemble.examples is not None and self.k > 1:
-                self._learn_from_examples(ensemble)
+                self._learn_from_examples(ensemble, ensemble.examples)
             training = self._learn(ensemble)
             if advice:
                 self._consult(advice, training)
@@ -132,14 +136,19 @@ class Belief:
         self.advisers, self.stack = consult(self.stack, advice, training, rows)
         self.probabilities = self.stack.pool
 
-    def _learn_from_examples(self, ensemble: Ensemble) -> None:
-        """Expect what follows from the examples alone, and weigh them by the answers."""
-        assert ensemble.examples is not None
-        self.stack = stack_by_examples(ensemble.by_examples)
-        self.probabilities = self.stack.pool
-        expected, answers = self.probabilities[self.places], self.evidence.values
-        self.example_weights = example_weights(expected, answers)
-        self.observed = self.example_weights * ensemble.examples.Y.sum(axis=0) >= _OBSERVED
+    def _learn_from_examples(self, ensemble: Ensemble, examples: Examples) -> None:
+        """Expect what follows from the examples alone, and weigh them by the answers.
+
+        Examples of some clusters only say nothing of what is in the others before there are
+        answers.
+        """
+        stack, covered = stack_by_examples(ensemble.by_examples), examples.covered
+        self._by_examples = stack
+        if covered.all():
+            self.stack, self.probabilities = stack, stack.pool
+        weights = example_weights(stack.pool[self.places], self.evidence.values, covered)
+        self.example_weights = weights
+        self.observed = weights * examples.mass >= _OBSERVED
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
         """Fit every model to the answers, and weigh them; returns what they learnt from."""
@@ -174,9 +183,12 @@ class Belief:
         if training.is_hard:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
         weights = self.example_weights
-        mass = 0.0 if ensemble.examples is None else weights * ensemble.examples.Y.sum(axis=0)
+        mass = 0.0 if ensemble.examples is None else weights * ensemble.examples.mass
+        fitted = ensemble.learn(training, weights)
+        if self._by_examples is not None and weights.mean() > _BELIEVED:
+            fitted.append(self._by_examples.as_model(training))
         return stack_models(
-            ensemble.learn(training, weights), training, proximity,
+            fitted, training, proximity,
             some_unmet=ensemble.clusters is None, examples=mass,
         )  # fmt: skip
 

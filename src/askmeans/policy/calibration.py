@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 
 from askmeans._util.arrays import Floats
 from askmeans.policy.models.training import Training
-from askmeans.policy.pool import Pool, Standard, quick_distances
+from askmeans.policy.pool import Pool, Standard, nearest_distances
 
 Mask = NDArray[np.bool_]
 
@@ -124,20 +124,18 @@ class Proximity:
     def of(cls, pool: Pool, training: Training, resolution: float) -> "Proximity":
         """The proximity to these training rows."""
         Z = pool.Z[training.rows]
-        D = quick_distances(Z, Z)
-        D[training.folds[:, None] == training.folds] = np.inf
-        nearest = D.min(axis=1)
+        nearest = nearest_distances(Z, Z, training.folds)
         unit = float(np.sqrt(np.median(nearest)))
         unit = unit if np.isfinite(unit) else 0.0
         return cls(
             scale=pool.scaled, Z=Z, unit=unit, resolution=resolution,
-            pool=_powers_at(quick_distances(pool.Z, Z).min(axis=1), unit, resolution),
+            pool=_powers_at(nearest_distances(pool.Z, Z), unit, resolution),
             held_out=_powers_at(nearest, unit, resolution),
         )  # fmt: skip
 
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """The powers of any items."""
-        nearest = quick_distances(self.scale(X), self.Z).min(axis=1)
+        nearest = nearest_distances(self.scale(X), self.Z)
         return _powers_at(nearest, self.unit, self.resolution)
 
 

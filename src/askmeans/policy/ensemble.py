@@ -118,7 +118,7 @@ class Ensemble:
             return training
         Y = self.examples.Y
         rows = len(self.pool) + np.arange(len(Y))
-        weight = (Y * weights).sum(axis=1)
+        weight = (Y * weights).sum(axis=1) * self.examples.weight
         kept = weight > _HARDLY
         return training.with_examples(rows[kept], Y[kept], weight[kept])
 
@@ -161,7 +161,7 @@ class Ensemble:
             ]  # fmt: skip
         if count >= _SOME:
             fitted += [logistic(pool, training), mixture(pool, training)]
-        if count >= MANY:
+        if training.n_answers >= MANY:  # one for each fold
             fitted.append(forest(pool, training))
             if not training.is_hard:
                 fitted += [

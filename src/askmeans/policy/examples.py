@@ -24,30 +24,44 @@ class Examples:
 
     X: Floats
     Y: Floats  # (m, n_clusters)
+    weight: Floats  # of each beside an answer
 
     def __len__(self) -> int:
         return len(self.X)
 
+    @property
+    def covered(self) -> NDArray[np.bool_]:
+        """Which clusters have an example."""
+        return np.asarray(self.Y.max(axis=0, initial=0.0) > _MOSTLY)
+
     @cached_property
     def digest(self) -> bytes:
         """A digest of the rows and their memberships."""
-        parts = np.ascontiguousarray(self.X), np.ascontiguousarray(self.Y)
-        return hashlib.blake2b(parts[0].tobytes() + parts[1].tobytes(), digest_size=16).digest()
+        parts = b"".join(part.tobytes() for part in (self.X, self.Y, self.weight))
+        return hashlib.blake2b(parts, digest_size=16).digest()
+
+    @property
+    def mass(self) -> Floats:
+        """The weight of the examples of each cluster."""
+        return np.asarray(self.weight @ self.Y)
 
     def of_clusters(self, clusters: NDArray[np.intp], n_clusters: int) -> "Examples | None":
         """Those of some of the clusters, in a table of so many; None where there are none."""
         kept = self.Y[:, clusters[clusters < self.Y.shape[1]]].sum(axis=1) > _MOSTLY
         Y = np.pad(self.Y[kept], ((0, 0), (0, n_clusters - self.Y.shape[1])))
-        return Examples(X=self.X[kept], Y=Y) if len(Y) else None
+        return Examples(X=self.X[kept], Y=Y, weight=self.weight[kept]) if len(Y) else None
 
 
-def example_weights(expected: Floats, answers: Floats) -> Floats:
+def example_weights(expected: Floats, answers: Floats, covered: NDArray[np.bool_]) -> Floats:
     """How much the examples of each cluster count, from 0 to 1, by the answers (NaN: none).
 
     The posterior probability that all examples are right, times that of those of the cluster: what
-    the examples alone let expect of answered items is compared with even shares.
+    the examples alone let expect of answered items is compared with even shares. Items of clusters
+    that no example covers say nothing about the others' examples.
     """
     n_clusters = answers.shape[1]
+    elsewhere = np.nansum(answers[:, ~covered], axis=1) > _MOSTLY
+    expected, answers = expected[~elsewhere], answers[~elsewhere]
     even = 1.0 / n_clusters
     P = np.clip(expected, _LEAST, 1.0 - _LEAST)
     own = np.nan_to_num(answers * np.log(P / even))

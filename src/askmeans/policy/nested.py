@@ -21,6 +21,7 @@ from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.belief import Belief
+from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool
 from askmeans.policy.ranking import EXPLORE, Lazy
 from askmeans.policy.stratified import StratifiedPolicy
@@ -146,6 +147,7 @@ class NestedPolicy:
         self._top: tuple[int, ...] = ()
         self._answers = Answers()
         self._nodes: tuple[Node, ...] = ()
+        self._examples: Mapping[int, Examples | None] = {}
         self._branches: dict[int, Branch] = {}
         self._grown_from: tuple[object, ...] = ()
         self._parts: dict[int | None, tuple[Belief, tuple[Floats, Floats]]] = {}  # at milestones
@@ -154,13 +156,20 @@ class NestedPolicy:
         self._order: Lazy | None = None
         self._ranked: list[Belief] = []  # what the order follows from
 
-    def learn(self, top: Sequence[int], answers: Answers, nodes: Sequence[Node]) -> None:
+    def learn(
+        self,
+        top: Sequence[int],
+        answers: Answers,
+        nodes: Sequence[Node],
+        examples: Mapping[int, Examples | None] | None = None,
+    ) -> None:
         """Take note of all answers that stand; branches grow when they are needed.
 
         `answers` are those about the groups at the `top`, which the root has learnt; `nodes` are
-        in the order of the tree.
+        in the order of the tree; `examples` are those of the sub-groups of each node.
         """
         self._top, self._answers, self._nodes = tuple(top), answers, tuple(nodes)
+        self._examples = examples or {}
         self._known = {None: _rows_of(answers)} | {
             node.number: _rows_of(node.answers) for node in nodes
         }
@@ -175,6 +184,8 @@ class NestedPolicy:
             for node in self._nodes:
                 self._branches[node.number] = self._branch(node, *self._weights(node), before)
             self._grown_from = source
+        for number, branch in self._branches.items():
+            branch.policy.examples = self._examples.get(number)
         return self._branches
 
     def _branch(

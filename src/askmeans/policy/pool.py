@@ -23,6 +23,7 @@ _WIDEST = 16  # principal axes of mixtures and graphs: a normal density has 153 
 _WIDE = 96  # features above which the unsupervised fit starts along so many principal axes: time
 _SEVERAL = 5  # features, from which uncorrelated ones are hardly chance
 _LESS_THAN_CHANCE = 0.5  # of the mean squared correlation of independent features, 1 / n
+_BLOCK = 2**22  # distances that are in memory at once: 32 MB
 _ROWS = 64  # of a matrix of distances, that are quicker to go through than all at once
 _TWINS = 1e-3  # of the mean distance: differences by rounding in single precision
 _FEW = 1000  # items that cross-validation iterates over: time; models are worse by it alike
@@ -43,8 +44,24 @@ def quadratic(P: Floats) -> Floats:
 
 def quick_distances(Z: Floats, W: Floats) -> Floats:
     """Squared distances by a matrix product: of centred points, where little is lost by it."""
-    D: Floats = (Z**2).sum(axis=1)[:, None] - 2.0 * (Z @ W.T) + (W**2).sum(axis=1)
+    D = np.asarray(Z @ W.T, dtype=np.float64)
+    D *= -2.0
+    D += (Z**2).sum(axis=1)[:, None]
+    D += (W**2).sum(axis=1)
     return np.maximum(D, 0.0, out=D)
+
+
+def nearest_distances(Z: Floats, W: Floats, folds: Rows | None = None) -> Floats:
+    """Squared distances to the nearest point of W; with `folds`, of another fold (Z is W then)."""
+    nearest = np.empty(len(Z))
+    step = max(1, _BLOCK // max(len(W), 1))
+    for start in range(0, len(Z), step):
+        some = slice(start, start + step)
+        D = quick_distances(Z[some], W)
+        if folds is not None:
+            D[folds[some, None] == folds] = np.inf
+        nearest[some] = D.min(axis=1)
+    return nearest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,11 +243,19 @@ class Pool:
                 X, self.n_clusters, fuzzifier=near.fuzzifier, init=near.centers @ axes.T + middle,
                 n_init=1, max_iter=20, tol=1e-4, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
-            if not fit.merged:
+            if not fit.merged or near.fuzzifier <= lloyd.LOWEST_FUZZIFIER:
                 return fit
-        tries: list[float | Literal["auto"]] = ["auto"]
-        if not wide:  # with many features the usual fuzzifier makes them merge
-            tries.insert(0, min(max(self.fuzzifier, 1.05), 2.0))
+        if wide:  # the usual fuzzifier makes clusters merge; one start shows at which they do not
+            apart = lloyd.fit(
+                X, self.n_clusters, fuzzifier="auto", init="k-means++", n_init=1, max_iter=200,
+                tol=1e-5, weights=np.empty(0), rng=self.rng,
+            )  # fmt: skip
+            return lloyd.fit(
+                X, self.n_clusters, fuzzifier=apart.fuzzifier, init="k-means++", n_init=5,
+                max_iter=60, tol=1e-4, weights=np.empty(0), rng=self.rng,
+            )  # fmt: skip
+        usual = min(max(self.fuzzifier, 1.05), 2.0)
+        tries: list[float | Literal["auto"]] = [usual, "auto"]
         for fuzzifier in tries:
             fit = lloyd.fit(
                 X, self.n_clusters, fuzzifier=fuzzifier, init="k-means++", n_init=5, max_iter=200,

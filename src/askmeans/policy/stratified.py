@@ -70,7 +70,10 @@ class StratifiedPolicy:
     def examples(self, examples: Examples | None) -> None:
         if (examples and examples.digest) != (self._examples and self._examples.digest):
             self._examples, self._ranked = examples, None
-            self._grounds = {}
+            self._grounds = {
+                key: (self._ensemble(ensemble.pool, key[1]), strata)
+                for key, (ensemble, strata) in self._grounds.items()
+            }
 
     @property
     def advice(self) -> tuple[Advice, ...]:
@@ -340,12 +343,16 @@ class StratifiedPolicy:
         """Models and strata over a random pool and these items, from the seed alone."""
         rng = np.random.default_rng(self.settings.seed)
         pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
-        some = len(clusters) < self.k + (self.k in clusters)
         with one_thread():
-            wide = self.k + (self.k in clusters)
-            examples = self._examples and self._examples.of_clusters(np.array(clusters), wide)
-            ensemble = Ensemble(pool, np.array(clusters) if some else None, examples)
-            return ensemble, Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
+            strata = Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
+            return self._ensemble(pool, clusters), strata
+
+    def _ensemble(self, pool: Pool, clusters: tuple[int, ...]) -> Ensemble:
+        """Models over a pool, of these clusters and their examples."""
+        wide = self.k + (self.k in clusters)
+        listed = np.array(clusters)
+        examples = self._examples and self._examples.of_clusters(listed, wide)
+        return Ensemble(pool, listed if len(listed) < wide else None, examples)
 
     @property
     def is_behind(self) -> bool:

@@ -28,7 +28,7 @@ from askmeans.spec import ASK, SIMILARITIES, PlanSpec, as_seed, default_ask
 from askmeans.strategies import Stratified
 
 _OWNER = "sessions.create"
-_FIRST = 2  # groups that "auto" starts from
+FEWEST = 2  # groups that "auto" starts from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +51,8 @@ class Config:
     grows: bool | None  # whether there is a group more whenever the answers speak of one
     units: list[list[float]] | None  # [middle, width] of each feature: what it was scaled by
     recipe: dict[str, Any] | None  # how features were made of a table (askmeans.tables)
+    uses_names: bool | None  # whether names of groups are examples; None in older sessions: not
+    encoded_names: dict[str, list[float]] | None  # by an embedding that is not stored
 
     @classmethod
     def checked(
@@ -65,12 +67,13 @@ class Config:
         lease_seconds: Any,
         cluster_names: Any,
         target: Any = None,
+        use_names: bool = True,
         **decisive: Any,
     ) -> "Config":
         """The parameters, or an error that names the one that breaks its rule."""
         grows = n_clusters == "auto"
         if grows:
-            n_clusters = _FIRST if cluster_names is None else len(list(cluster_names))
+            n_clusters = FEWEST if cluster_names is None else len(list(cluster_names))
         _check_strategy(strategy)
         spec = PlanSpec.checked(
             _OWNER, n_clusters=n_clusters, seed=as_seed(random_state, _OWNER),
@@ -107,6 +110,8 @@ class Config:
             feature_names=None,
             units=None,
             recipe=None,
+            uses_names=bool(use_names) and spec.ask not in SIMILARITIES,
+            encoded_names=None,
         )
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,11 @@ from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import SessionRecord
 from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES
+from askmeans.tables.names import encode_names, sentences
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store
+    from askmeans.tables import Recipe
 
 MADE_BY = f"askmeans {__version__}"
 _EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
@@ -36,6 +39,7 @@ def create(
     items: Any = None,
     cluster_names: Sequence[str] | None = None,
     descriptions: Sequence[str] | None = None,
+    use_names: bool = True,
     ask: str | None = None,
     strategy: Any = "auto",
     budget: int | None = None,
@@ -71,6 +75,9 @@ def create(
         `Session.exemplars` has items of an unsupervised fit then.
     descriptions : sequence of str or None, default=None
         A line on what belongs to each group, as in `session.groups.describe`.
+    use_names : bool, default=True
+        Whether names and descriptions are examples of their groups, where X is `Items` with a text
+        feature: encoded as the texts are, they count as answers that people's answers may outweigh.
     ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
         What is asked, as in `ActiveFuzzyKMeans`; None for "group".
     strategy : "auto" or Stratified, default="auto"
@@ -127,6 +134,7 @@ def create(
         n_clusters=n_clusters, ask=ask, strategy=strategy, target=target, budget=budget,
         levels=levels, annotations=annotations, fuzzifier=fuzzifier,
         random_state=random_state, lease_seconds=lease_seconds, cluster_names=cluster_names,
+        use_names=use_names,
     )  # fmt: skip
     if set("/\\") & set(check_name(name, "name", "sessions.create")):
         raise ParameterError(
@@ -137,10 +145,10 @@ def create(
     shown: dict[str, Any] = {
         "items": items, "ids": ids, "text": text, "image": image, "folder": folder,
     }  # fmt: skip
-    recipe = None
+    recipe, functions = None, {}
     if hasattr(X, "session_options"):  # tables' Items; what is given besides goes before
         shown = X.session_options | {key: v for key, v in shown.items() if v is not None}
-        X, recipe = X.features, X.recipe
+        X, recipe, functions = X.features, X.recipe, X.functions
     features = recipe.feature_names if recipe is not None else getattr(X, "columns", None)
     features = None if features is None else [str(feature) for feature in features]
     for feature in features or ():
@@ -149,9 +157,9 @@ def create(
         shown["folder"] = str(Path(shown["folder"]).absolute())
     matrix, part = make_part(X, 0, feature_names=features, **shown)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    policy, _ = collect_warnings(
-        lambda: config.make_policy(matrix)
-    )  # refuses what it cannot do, before
+    # Refuses what it cannot do before anything is written; the caller may change X later.
+    own = matrix if part.path is not None else matrix.copy()
+    policy, notes = collect_warnings(lambda: config.make_policy(own))
     typical = None
     if config.cluster_names is None and config.ask not in SIMILARITIES:
         start = collect_warnings(policy.clustering)[0]
@@ -161,6 +169,7 @@ def create(
         config, typical=typical, feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
         recipe=None if recipe is None else recipe.to_json(),
+        encoded_names=_encoded(recipe, functions, config, lines),
     )  # fmt: skip
     store = open_store(url, make=True)
     try:
@@ -168,6 +177,8 @@ def create(
             name, config.to_json(), part, chunks_at_rest(matrix, part), made_by=MADE_BY
         )
         session = Session(store, record)
+        if part.path is None and not session.rows.blank:
+            session.runtime.start_with(policy, notes)  # what it has fitted already
         for group, line in enumerate(lines):
             if line:
                 session.groups.describe(group, line)
@@ -261,6 +272,20 @@ def names(url: str | Path) -> list[str]:
         return store.names()
     finally:
         store.close()
+
+
+def _encoded(
+    recipe: "Recipe | None", functions: dict[str, Any], config: Config, lines: Sequence[str]
+) -> dict[str, list[float]] | None:
+    """The features of names and descriptions by embeddings that only the caller has."""
+    if recipe is None or not functions or not config.uses_names:
+        return None
+    groups = zip_longest(config.cluster_names or (), lines, fillvalue="")
+    texts = [text for name, line in groups for text in sentences(name, line)]
+    rows = encode_names(recipe, texts, functions)
+    return {
+        text: row.tolist() for text, row in zip(texts, rows, strict=True) if np.isfinite(row).all()
+    }
 
 
 def _checked_lines(descriptions: Sequence[str] | None, config: Config) -> list[str]:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
 from askmeans._util.text import html_table
-from askmeans.results import Clustering, Result, expected_wrong_text, sizes_of, wrong_of
+from askmeans.results import (
+    Clustering,
+    Result,
+    expected_wrong_text,
+    rounded,
+    sizes_of,
+    wrong_of,
+)
 from askmeans.sessions.events import Event
 from askmeans.sessions.log import GOLD, IMPORTED
 
@@ -21,8 +28,10 @@ if TYPE_CHECKING:
 NO_ANSWERS = "no answers yet"  # why there is no estimate
 PATH_SEPARATOR = " / "
 _NAMED = 5  # maximum number of questions listed for an annotator
-_WITHOUT_ANSWERS = {
+Basis = Literal["answers", "names", "data", "nothing"]
+_WITHOUT_ANSWERS: dict[Basis, str] = {
     "answers": "",
+    "names": "",
     "data": "No answers yet: the groups are those of an unsupervised fit.",
     "nothing": "No answers yet: the groups have only names, so every item belongs to each of them "
     "alike.",
@@ -352,10 +361,10 @@ class SessionResult(Result):
         Ids of the items.
     notes : tuple of str
         Warnings about the result.
-    basis : {"answers", "data", "nothing"}
-        The basis of the memberships: answers; the data alone, by an unsupervised fit whose groups
-        have no names; or nothing. Groups with only a name have no members before an answer places
-        an item: all memberships are 1/k.
+    basis : {"answers", "names", "data", "nothing"}
+        The basis of the memberships: answers; the names and descriptions of the groups alone; the
+        data alone, by an unsupervised fit whose groups have no names; or nothing. Groups whose
+        names say nothing have no members before an answer places an item: all memberships are 1/k.
     upper : tuple of (Clustering, tuple of str)
         With sub-groups, the results at the levels above, from the top, and the names of the groups
         there.
@@ -366,7 +375,7 @@ class SessionResult(Result):
     group_names: tuple[str, ...]
     ids: Sequence[str]
     notes: tuple[str, ...] = ()
-    basis: Literal["answers", "data", "nothing"] = "answers"
+    basis: Basis = "answers"
     upper: tuple[tuple[Clustering, tuple[str, ...]], ...] = ()
 
     def at_level(self, level: int) -> "SessionResult":
@@ -426,6 +435,10 @@ class SessionResult(Result):
     @property
     def without_answers(self) -> str:
         """A sentence about a result without answers; "" with answers."""
+        if self.basis == "names" and self.expected_wrong is not None:
+            n_items = len(self.memberships)
+            right = rounded(n_items - self.expected_wrong)
+            return f"From the names alone: about {right} of {n_items} are probably right."
         return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:

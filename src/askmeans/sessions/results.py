@@ -25,6 +25,7 @@ from askmeans.sessions.group_numbers import RESERVED, unique_names
 from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
     NO_ANSWERS,
+    Basis,
     Estimate,
     Holding,
     SessionResult,
@@ -139,9 +140,11 @@ class Results:
         runtime = self._runtime
         computed = runtime.compute()
         clustering, notes = computed.result.clustering, [*runtime.notes, *computed.notes]
-        basis: Literal["answers", "data", "nothing"] = "answers"
+        basis: Basis = "answers"
         if not computed.has_evidence:
             basis = "nothing" if self._has_only_names else "data"
+            if computed.examples is not None and computed.examples.covered.all():
+                basis = "names"
         if basis == "nothing":  # clusters of an unsupervised fit are not the named groups
             clustering, notes = _even(clustering), runtime.notes
         if state is SessionState.SPENT:

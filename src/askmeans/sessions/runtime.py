@@ -24,6 +24,7 @@ import numpy as np
 
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
 from askmeans.fuzzy.items import ItemSet
+from askmeans.policy.examples import Examples
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
 from askmeans.policy.nested import NestedPolicy, Node
@@ -38,11 +39,13 @@ from askmeans.sessions.events import AddGroup, Event, Pseudonym, Refine, Value
 from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence
 from askmeans.sessions.learner import Learner
 from askmeans.sessions.log import DISAGREEING, State
+from askmeans.sessions.name_examples import NameExamples
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
 from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.warning_notes import collect_warnings
+from askmeans.tables.recipe import Recipe
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
@@ -67,6 +70,7 @@ class ComputedResult:
     answers: Answers
     policy: StratifiedPolicy
     settings: Settings
+    examples: Examples | None
     notes: tuple[AskmeansWarning, ...]
     has_evidence: bool  # whether an answer or advice places an item
     children: Mapping[int, tuple[int, ...]]  # of groups that have sub-groups
@@ -106,6 +110,12 @@ class Runtime:
         self.rows = rows
         self.lock = threading.RLock()
         self.state = self._new_state()
+        recipe = config.recipe if config.uses_names else None
+        self._name_examples = NameExamples(
+            None if recipe is None else Recipe.from_json(recipe),
+            config.cluster_names or (),
+            encoded=config.encoded_names,
+        )
         self.last_result: ComputedResult | None = None
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}
@@ -289,6 +299,12 @@ class Runtime:
         """The policy, as `catch_up` left it."""
         return self._policy or self.catch_up()
 
+    def start_with(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
+        """Take the policy that the session was created with, of the same items."""
+        self._policy = policy
+        self._made_with = self._policy_config(), len(self.rows)
+        self._notes = [(0, note) for note in notes]
+
     def catch_up(self) -> StratifiedPolicy:
         """Fold new events and teach the policy."""
         moment = self._moment.get()
@@ -306,6 +322,8 @@ class Runtime:
                 made_with = config, len(X)
                 answers = self._evidence().answers
                 advice = as_advice(self.state.advice, self.groups)
+                names, about = dict(self.state.names), dict(self.state.descriptions)
+                groups = self.groups
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
@@ -313,6 +331,7 @@ class Runtime:
                 self._taught = None
                 self._notes = [(0, note) for note in notes]
             policy.advice = advice
+            policy.examples = self._name_examples.of(names, about, groups)
             policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
             policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
             if self._taught is not answers:
@@ -322,7 +341,11 @@ class Runtime:
             with self._nesting:
                 self._nested = self._branching(policy, config) if nodes else None
                 if self._nested is not None:
-                    self._nested.learn(top, answers, nodes)
+                    named = {
+                        node.number: self._name_examples.of(names, about, groups, node.number)
+                        for node in nodes
+                    }
+                    self._nested.learn(top, answers, nodes, named)
             # Only now, so that no other thread proposes questions that are answered.
             self._policy, self._made_with = policy, made_with
             if moment is not None:
@@ -409,10 +432,10 @@ class Runtime:
             policy = self.catch_up()
             with self.lock:
                 answers = self._evidence().answers
-            last, settings = self.last_result, policy.settings
+            last, settings, examples = self.last_result, policy.settings, policy.examples
             if (
                 last is None or last.answers is not answers or last.policy is not policy
-                or last.settings is not settings
+                or last.settings is not settings or last.examples is not examples
             ):  # fmt: skip
                 result, notes = collect_warnings(lambda: _result(policy, answers))
                 if self._nested is not None:  # some answers are about sub-groups alone
@@ -428,7 +451,7 @@ class Runtime:
                         notes_within += [(number, note) for note in warned]
                 self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
-                    notes=tuple(notes),
+                    examples=examples, notes=tuple(notes),
                     has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches)),
                     children={j: branch.node.children for j, branch in branches.items()},
                     within=within, notes_within=tuple(notes_within),

@@ -53,6 +53,10 @@ class Encoder:
         """Return the features of a column."""
         raise NotImplementedError
 
+    def missing(self, n: int) -> Floats:
+        """Return the features of so many missing values."""
+        return np.zeros((n, len(self.names)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scaling:
@@ -122,6 +126,10 @@ class Number(Encoder):
         """Return one feature."""
         return self.scaling(_as_numbers(values, self.notation))
 
+    def missing(self, n: int) -> Floats:
+        """Return the median."""
+        return self.scaling(np.full(n, np.nan))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Date(Encoder):
@@ -164,6 +172,10 @@ class Date(Encoder):
     def transform(self, values: "pd.Series[Any]") -> Floats:
         """Return one feature."""
         return self.scaling(as_days(values, self.pattern))
+
+    def missing(self, n: int) -> Floats:
+        """Return the median."""
+        return self.scaling(np.full(n, np.nan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

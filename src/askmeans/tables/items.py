@@ -14,7 +14,7 @@ from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.reading import check_column, read_table
 from askmeans.tables.recipe import GIVEN, Recipe, learn_recipe, missing_values
-from askmeans.tables.vectors import Vectors, column_values, embeddings, vectors_beside
+from askmeans.tables.vectors import Embed, Vectors, column_values, embeddings, vectors_beside
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,8 @@ class Items:
     blank : list of int, default=[]
         Items whose texts are empty or a single character, where only texts are features. Sessions
         ask about them last.
+    functions : dict of str to function, default={}
+        The embedding of each column that has one; it is stored nowhere.
     """
 
     features: NDArray[np.floating]
@@ -56,6 +58,7 @@ class Items:
     notes: list[str]
     folder: Path | None
     blank: list[int] = field(default_factory=list)
+    functions: Mapping[str, Embed] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shown = ", ".join(self.shown.columns[:_NAMED]) + ", ..." * (self.shown.shape[1] > _NAMED)
@@ -112,9 +115,11 @@ def read_items(
     features : sequence of str, mapping of str to kind, or None, default=None
         The feature columns; None for all usable ones. A mapping also sets their kinds: number,
         category, boolean, date, text or image; None detects the kind.
-    embed : function, str, mapping of column to either, or None, default=None
+    embed : function, object, str, mapping of column to any, or None, default=None
         Embedding of texts (of images, where there is no text): a function from a list to an array.
-        A name is "wordllama" (with the extra [text]) or "package.module:function".
+        An object with methods `texts` and `images` takes both, as CLIP models do; names of groups
+        are then examples for pictures, too. A name is "wordllama" (with the extra [text]),
+        "sentence-transformers:MODEL" or "package.module:function".
     metric : {"euclidean", "cosine"}, default="euclidean"
         "cosine" scales `vectors` to length 1; embeddings are always scaled.
     scale : {"robust", "standard", "none"}, default="robust"
@@ -185,6 +190,7 @@ def read_items(
         features=matrix, shown=frame[shown], ids=[ids[row] for row in rows], recipe=recipe,
         rows=rows, notes=notes, folder=table.folder,
         blank=[] if beside else _blank(frame, chosen),
+        functions={name: function for name, (function, _) in functions.items()},
     )  # fmt: skip
 
 

@@ -138,14 +138,20 @@ class Recipe:
         Parameters
         ----------
         values : mapping of str to pandas.Series or ndarray
-            The columns of the encoders; of vectors, embeddings and pictures a matrix.
+            The columns of the encoders; of vectors, embeddings and pictures a matrix. In columns
+            that are not among them all values are missing.
 
         Returns
         -------
         ndarray of shape (n_items, n_features)
             In single precision if an encoder's features are.
         """
-        return _side_by_side([e.transform(values[e.column]) for e in self.encoders], self.weights)
+        n = len(next(iter(values.values())))
+        blocks = [
+            e.transform(values[e.column]) if e.column in values else e.missing(n)
+            for e in self.encoders
+        ]
+        return _side_by_side(blocks, self.weights)
 
 
 def _from_json(values: dict[str, Any]) -> Any:

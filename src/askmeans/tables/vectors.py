@@ -2,8 +2,9 @@
 
 import importlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Single = NDArray[np.float32]
-Embed = Callable[[list[Any]], Any]
+Embed = Any  # a function from a list to an array, or an object with such: texts and images
 
+WORDLLAMA = "wordllama"
 _NAMED = 3  # ids or images in a message
 _PICTURE_AXES = 32  # principal axes of picture descriptors, as many as topics of texts
 
@@ -79,6 +81,15 @@ class Vectors(Encoder):
         features = filled if self.axes is None else (filled - mean) @ unpack(self.axes)
         return features.astype(np.float32, copy=False)
 
+    def among_pictures(self, texts: Single) -> Single:
+        """Move vectors of several texts to the mean of the pictures."""
+        rows = _normalised(texts, cosine=self.cosine)
+        return rows - rows.mean(axis=0) + unpack(self.mean) if len(rows) > 1 else rows
+
+    def missing(self, n: int) -> Single:
+        """Return the mean."""
+        return self.transform(np.full((n, self.mean["shape"][0]), np.nan, dtype=np.float32))
+
 
 def _normalised(matrix: Single, *, cosine: bool) -> Single:
     """Rows of length 1 for cosine distances, else the rows themselves."""
@@ -98,7 +109,7 @@ def column_values(
         folder = table.folder
         if column.kind == "image" and folder is not None:
             values = values.map(lambda path: str(folder / path), na_action="ignore")
-        return _embedded(values, *embed)
+        return embed_column(values, *embed, image=column.kind == "image")
     if column.kind == "image":
         return _pictures(values, table.folder, notes)
     return _column_vectors(values) if column.kind == "vector" else values
@@ -107,14 +118,16 @@ def column_values(
 def embeddings(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Embed, str]]:
     """The embedding of each column and its name: as named, else of all texts, else of all images.
 
-    A name is "wordllama" or "package.module:function".
+    A name is "wordllama", "sentence-transformers:MODEL" or "package.module:function".
     """
     if embed is None:
         return {}
     kinds = {column.name: column.kind for column in columns}
     if not isinstance(embed, Mapping):
-        wanted = [name for name, kind in kinds.items() if kind == "text"]
-        wanted = wanted or [name for name, kind in kinds.items() if kind == "image"]
+        texts, images = (
+            [name for name, kind in kinds.items() if kind == wanted] for wanted in ("text", "image")
+        )
+        wanted = [*texts, *images] if hasattr(embed, "images") else texts or images
         if not wanted:
             raise ParameterError(
                 "The 'embed' parameter needs a text or image feature. The features are "
@@ -132,19 +145,26 @@ def embeddings(embed: Any, columns: Sequence[Column]) -> dict[str, tuple[Embed, 
 
 def _embedding(embed: Any) -> tuple[Embed, str]:
     """Import an embedding, and name it."""
-    if callable(embed):
-        name = f"{getattr(embed, '__module__', '')}:{getattr(embed, '__qualname__', 'function')}"
-        return embed, name
-    if embed == "wordllama":
-        return _wordllama(), "wordllama"
-    module, _, function = str(embed).partition(":")
+    if not isinstance(embed, str):
+        if not callable(embed) and not hasattr(embed, "texts") and not hasattr(embed, "images"):
+            raise ParameterError(
+                "The 'embed' parameter must be a function, an object with the methods texts and "
+                f"images, or a name. Got {type(embed).__name__} instead."
+            )
+        named = embed if hasattr(embed, "__qualname__") else type(embed)
+        return embed, getattr(embed, "name", f"{named.__module__}:{named.__qualname__}")
+    if embed == WORDLLAMA:
+        return wordllama(), embed
+    module, _, function = embed.partition(":")
     if not module or not function:
         raise ParameterError(
-            "The 'embed' parameter must be a function, 'wordllama', or 'package.module:function'. "
-            f"Got {embed!r:.60} instead."
+            "The 'embed' parameter must be a function, 'wordllama', 'sentence-transformers:MODEL' "
+            f"or 'package.module:function'. Got {embed!r:.60} instead."
         )
+    if module == "sentence-transformers":
+        return _sentence_transformers(function), embed
     try:
-        return getattr(importlib.import_module(module), function), str(embed)
+        return getattr(importlib.import_module(module), function), embed
     except (ImportError, AttributeError) as error:
         raise ParameterError(
             f"The 'embed' parameter must name a function that can be imported. Got '{error}'; "
@@ -152,7 +172,20 @@ def _embedding(embed: Any) -> tuple[Embed, str]:
         ) from error
 
 
-def _wordllama() -> Embed:
+def _sentence_transformers(model: str) -> Embed:
+    """Sentence embeddings of a model, which is downloaded where it is not on this machine."""
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise MissingExtraError(
+            "Embedding by sentence-transformers needs that package. Install it with: "
+            'pip install "askmeans[sentence-transformers]"'
+        ) from error
+    return SentenceTransformer(model).encode
+
+
+@cache
+def wordllama() -> Embed:
     """Sentence embeddings whose weights are in the package: nothing is downloaded."""
     root = logging.getLogger()
     before = root.level, list(root.handlers)
@@ -172,8 +205,16 @@ def _wordllama() -> Embed:
     return lambda texts: model.embed([str(text) for text in texts])
 
 
-def _embedded(values: "pd.Series[Any]", function: Embed, name: str) -> Single:
+def embed_column(
+    values: "pd.Series[Any]", embed: Embed, name: str, *, image: bool = False
+) -> Single:
     """Embed the values of a column; NaN for missing ones."""
+    function = getattr(embed, "images" if image else "texts", embed)
+    if not callable(function):
+        raise ParameterError(
+            f"The 'embed' parameter must take {'images' if image else 'texts'}. Got {name}, which "
+            "does not."
+        )
     present = values.notna().to_numpy()
     vectors = _numbers(function(values[present].tolist()), f"What {name} returns")
     if len(vectors) != present.sum():

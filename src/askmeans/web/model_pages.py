@@ -39,6 +39,7 @@ _log = logging.getLogger("askmeans.web")
 _KEY = "OPENAI_API_KEY"
 _OPENAI = "https://api.openai.com/v1"
 _URL = re.compile(r"https?://[\w.:\[\]-]+(/[\w./~-]*)?", re.ASCII)
+_LOCAL = "http://localhost:11434/v1"  # an example
 _FIELDS = ("url", "model", "price_in", "price_out", "max_cost", "max_tokens", "items")
 
 
@@ -125,7 +126,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
             "to_check": [context.cards.item(row) for row in report.to_check],
             "has_key": bool(os.environ.get(_KEY)), "own": _own_endpoint(),
             "can_answer": session.config.ask == "group", "n_items": len(session.rows),
-            "is_here": not request.state.secure,
+            "is_here": not request.state.secure, "local": _LOCAL,
         }  # fmt: skip
         return context.page(request, "models.html", **given | values)
 

@@ -56,9 +56,15 @@ class Training:
         )  # fmt: skip
 
     @property
+    def n_answers(self) -> int:
+        """The number of rows that are no examples."""
+        return int((self.folds != NO_FOLD).sum())
+
+    @property
     def strongest(self) -> float:
-        """The mean of the strongest memberships."""
-        return float(self.Y.max(axis=1).mean())
+        """The mean of the strongest memberships in answers, or in examples where these are all."""
+        rows = self.Y[self.folds != NO_FOLD] if self.n_answers else self.Y
+        return float(rows.max(axis=1).mean())
 
     @property
     def is_hard(self) -> bool:

@@ -1,0 +1,90 @@
+"""The names and descriptions of a session's groups as examples, by the recipe of its items."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from askmeans._util.arrays import Floats
+from askmeans.policy.examples import Examples
+from askmeans.sessions.group_numbers import GroupNumbers
+from askmeans.tables.names import encode_names, sentences
+from askmeans.tables.recipe import Recipe
+from askmeans.tables.vectors import Embed
+
+
+class NameExamples:
+    """What names and descriptions say of groups; each text is encoded once.
+
+    Parameters
+    ----------
+    recipe : Recipe or None
+        How the items' features were made; None where names are no examples.
+    names : sequence of str
+        What the first groups are called.
+    encoded : mapping of str to sequence of float, or None
+        Texts by an embedding that is not at hand, with their features.
+    functions : mapping of str to function, or None
+        The embeddings that are at hand, by column.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe | None,
+        names: Sequence[str] = (),
+        *,
+        encoded: Mapping[str, Sequence[float]] | None = None,
+        functions: Mapping[str, Embed] | None = None,
+    ) -> None:
+        self._recipe, self._names = recipe, dict(enumerate(names))
+        self._functions = functions
+        self._rows: dict[str, Floats | None] = {
+            text: np.array(row) for text, row in (encoded or {}).items()
+        }
+        self._last: dict[int | None, tuple[list[tuple[str, int]], int, Examples | None]] = {}
+
+    def of(
+        self,
+        names: Mapping[int, str],
+        descriptions: Mapping[int, str],
+        groups: GroupNumbers,
+        within: int | None = None,
+    ) -> Examples | None:
+        """The examples of the present groups, or of the sub-groups of one; None without any.
+
+        The names of merged groups and of sub-groups are examples of the group that they are in.
+        """
+        if self._recipe is None:
+            return None
+        named, pairs = self._names | dict(names), []
+        columns = groups.children(within)
+        for number in range(groups.n):
+            path, removed = groups.place(number)
+            group = next((group for group in path if group in columns), None)
+            if group is not None and not removed:
+                texts = sentences(named.get(number, ""), descriptions.get(number, ""))
+                pairs += [(text, columns.index(group)) for text in texts]
+        last = self._last.get(within)
+        if last is None or last[:2] != (pairs, len(columns)):
+            made = self._made(pairs, len(columns))
+            self._last[within] = last = pairs, len(columns), made
+        return last[2]
+
+    def _made(self, pairs: list[tuple[str, int]], n_groups: int) -> Examples | None:
+        """The examples of texts and their groups; those of a group count as one answer."""
+        self._encode(text for text, _ in pairs)
+        rows = [(row, group) for text, group in pairs if (row := self._rows[text]) is not None]
+        if not rows:
+            return None
+        X, numbers = zip(*rows, strict=True)
+        Y = np.eye(n_groups)[list(numbers)]
+        return Examples(X=np.array(X), Y=Y, weight=1.0 / (Y @ Y.sum(axis=0)))
+
+    def _encode(self, texts: Iterable[str]) -> None:
+        """Encode texts that are new."""
+        assert self._recipe is not None
+        new = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        if new:
+            for text, row in zip(
+                new, encode_names(self._recipe, new, self._functions), strict=True
+            ):
+                self._rows[text] = None if np.isnan(row).any() else row
