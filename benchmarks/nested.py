@@ -41,9 +41,14 @@ DOMAINS = {
     },
     "stackoverflow": {
         "languages": (3, 4, 13, 19), "web": (2, 5, 8, 9, 16), "microsoft": (11, 14, 17, 18),
-        "java": (1, 6, 15), "desktop": (0, 7, 10, 12),
+        "databases": (1, 6, 15), "desktop": (0, 7, 10, 12),
     },
 }  # fmt: skip
+TAGS = (  # of stackoverflow; the file has only numbers
+    "mac os", "oracle", "apache", "scala", "haskell", "wordpress", "hibernate", "cocoa", "drupal",
+    "ajax", "svn", "linq", "qt", "bash", "excel", "spring", "magento", "visual studio",
+    "sharepoint", "matlab",
+)  # fmt: skip
 PACKAGES = ("pandas", "scipy", "matplotlib", "sqlalchemy", "sklearn")
 PARTS, EACH = 4, 25  # of a package, and texts of each part
 
@@ -55,16 +60,8 @@ class Tree:
     texts: list[str]
     leaf: Labels
     group_of: Labels
-
-    @property
-    def groups(self) -> list[str]:
-        """Names of the groups."""
-        return [f"group {j}" for j in range(int(self.group_of.max()) + 1)]
-
-    @property
-    def leaves(self) -> list[str]:
-        """Names of the leaves."""
-        return [f"leaf {j}" for j in range(len(self.group_of))]
+    leaves: list[str]  # names
+    groups: list[str]
 
 
 def intents(file: Path, name: str) -> Tree:
@@ -73,23 +70,28 @@ def intents(file: Path, name: str) -> Tree:
     group_of = np.empty(sum(map(len, DOMAINS[name].values())), dtype=np.intp)
     for number, members in enumerate(DOMAINS[name].values()):
         group_of[list(members)] = number
-    return Tree(data[f"{name}_text"].tolist(), data[f"{name}_y"].astype(np.intp), group_of)
+    leaves = TAGS if name == "stackoverflow" else data[f"{name}_names"].tolist()
+    texts, y = data[f"{name}_text"].tolist(), data[f"{name}_y"].astype(np.intp)
+    return Tree(texts, y, group_of, list(leaves), list(DOMAINS[name]))
 
 
 def installed() -> Tree:
     """Docstrings of the parts of packages that have most of them."""
     root, rng = Path(sysconfig.get_paths()["purelib"]), np.random.default_rng(0)
-    texts, leaf, group_of = list[str](), list[int](), list[int]()
-    for number, package in enumerate(name for name in PACKAGES if (root / name).is_dir()):
+    texts, leaf, group_of, names = list[str](), list[int](), list[int](), list[str]()
+    packages = [name for name in PACKAGES if (root / name).is_dir()]
+    for number, package in enumerate(packages):
         folders = [each for each in sorted((root / package).iterdir()) if each.is_dir()]
         parts = [(each, docstrings(each, EACH, rng)) for each in folders]
         full = [part for part in parts if len(part[1]) == EACH][:PARTS]
-        for _, some in full:
+        for folder, some in full:
+            names.append(f"{package} {folder.name}")
             texts += some
             leaf += [len(group_of)] * EACH
             group_of.append(number)
     order = rng.permutation(len(texts))
-    return Tree([texts[row] for row in order], np.array(leaf)[order], np.array(group_of))
+    texts = [texts[row] for row in order]
+    return Tree(texts, np.array(leaf)[order], np.array(group_of), names, packages)
 
 
 def accuracies(session: Session, tree: Tree, *, nested: bool) -> tuple[float, float]:
