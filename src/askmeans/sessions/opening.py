@@ -13,9 +13,15 @@ from askmeans._util.checks import check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.sessions.config import Config
-from askmeans.sessions.display import exemplars_of
+from askmeans.sessions.display import Display, exemplars_of
 from askmeans.sessions.groups import as_line
-from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
+from askmeans.sessions.rows import (
+    blank_rows,
+    chunks_at_rest,
+    fingerprint,
+    make_part,
+    prepare_matrix,
+)
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import SessionRecord
@@ -163,8 +169,13 @@ def create(
     typical = None
     if config.cluster_names is None and config.ask not in SIMILARITIES:
         start = collect_warnings(policy.clustering)[0]
-        clusters = range(config.n_clusters)
-        typical = [exemplars_of(start, matrix, cluster, _EXEMPLARS) for cluster in clusters]
+        columns = None if recipe is None else {each.column for each in recipe.encoders}
+        blank = set(blank_rows(Display(**part.display), matrix, columns))
+        rows = (
+            exemplars_of(start, matrix, cluster, _EXEMPLARS + len(blank))
+            for cluster in range(config.n_clusters)
+        )
+        typical = [[row for row in each if row not in blank][:_EXEMPLARS] for each in rows]
     config = replace(
         config, typical=typical, feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
