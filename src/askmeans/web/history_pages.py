@@ -14,8 +14,8 @@ from askmeans.queries import ME
 from askmeans.sessions import Reply
 from askmeans.web.cards import describe_fully
 from askmeans.web.context import AppContext, redirect, scale_of
-from askmeans.web.drawing import colors_of
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
+from askmeans.web.looks import Look
 
 _PER_PAGE = 100
 _MOST_WORDS = 200  # characters of a search
@@ -88,7 +88,7 @@ class _Lines:
         self._names = session.groups.all_names
         groups = list(session.groups)
         self._colors = dict(
-            zip((each.number for each in groups), colors_of(len(groups)), strict=True)
+            zip((each.number for each in groups), Look.of(session).colors(groups), strict=True)
         )
 
     def matching(self, replies: list[Reply], fields: Mapping[str, str]) -> list[Reply]:
