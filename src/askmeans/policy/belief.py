@@ -18,13 +18,12 @@ from askmeans.policy.evidence import Evidence
 from askmeans.policy.examples import Examples, example_weights
 from askmeans.policy.hidden_groups import n_hidden_groups
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
-from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
+from askmeans.policy.models.training import ALL_OR_NOTHING, TRUST, Predict, Training
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
 ENOUGH = 5  # items per cluster, from which one without any is taken to be empty
-_TRUST = 0.3  # the part of a row with answers from which models learn from it
 _PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete
 _OBSERVED = 0.5  # the memberships to a cluster, over all answers, from which it is met
 _BELIEVED = (
@@ -94,7 +93,8 @@ class Belief:
         self.scale = scale
         self.places: Rows = np.searchsorted(self.pool.rows, evidence.items)
         self.observed = np.zeros(self.k, dtype=bool)
-        self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
+        with one_thread():
+            self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
         # The unsupervised fit, its clusters named by the answers.
         self._names = name_clusters(unnamed[self.places], self.evidence.values)
         self.unsupervised: Floats = unnamed[:, self._names]
@@ -174,7 +174,8 @@ class Belief:
             training = replace(training, sample_weight=weight)
             stack = self._stacked(ensemble, training)
         self.stack, self.probabilities = stack, stack.pool
-        self.observed |= training.sample_weight @ training.Y >= _OBSERVED
+        placed = training.sample_weight * training.placed
+        self.observed |= placed @ training.Y >= _OBSERVED
         return training
 
     def _stacked(self, ensemble: Ensemble, training: Training) -> Stack:
@@ -196,15 +197,20 @@ class Belief:
         """The absolute errors of memberships of the pool, over all answers."""
         return float(np.nansum(np.abs(U[self.places] - self.evidence.values)))
 
-    def _training(self) -> Training | None:
-        """Rows that are known for the most part, the rest filled in as is probable."""
+    def _row_weights(self) -> Floats:
+        """How much each row counts: as much as is known of it."""
         evidence, values = self.evidence, self.evidence.values
         known = ~np.isnan(values)
         mass = np.clip(np.where(known, values, 0.0), 0.0, 1.0).sum(axis=1)
         complete = known.all(axis=1) & ~evidence.unassigned
         weight = np.where(complete, 1.0, np.minimum(mass, 1.0))
         weight[evidence.all_but_one] = 1.0 - evidence.nowhere
-        some = weight > _TRUST
+        return weight
+
+    def _training(self) -> Training | None:
+        """Rows that are known for the most part, the rest filled in as is probable."""
+        evidence, values, weight = self.evidence, self.evidence.values, self._row_weights()
+        known, some = ~np.isnan(values), weight > TRUST
         if not some.any():
             return None
         U = self.probabilities[self.places].copy()

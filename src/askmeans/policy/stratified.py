@@ -325,7 +325,8 @@ class StratifiedPolicy:
 
     def _features(self, rows: Rows) -> Floats:
         """Of items: those of the common scale, and what the fit without questions says."""
-        return self._base()[0].pool.with_log_odds(self.items.take(rows))
+        with one_thread():
+            return self._base()[0].pool.with_log_odds(self.items.take(rows))
 
     def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
         """The clusters that models learn, with that of items in none of the groups.
@@ -342,8 +343,8 @@ class StratifiedPolicy:
     def _over(self, also: Rows, clusters: tuple[int, ...]) -> tuple[Ensemble, Strata]:
         """Models and strata over a random pool and these items, from the seed alone."""
         rng = np.random.default_rng(self.settings.seed)
-        pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
         with one_thread():
+            pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
             strata = Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
             return self._ensemble(pool, clusters), strata
 
