@@ -467,7 +467,7 @@ if (document.getElementById("result")) {
   follow();
   legend();
   preview();
-  import("./items.js").then(({ lasso }) => lasso(ROOT));
+  import("./items.js").then(({ lasso }) => lasso(ROOT), () => {}); // the page was left
 }
-if (document.getElementById("filter")) import("./items.js").then(({ items }) => items());
+if (document.getElementById("filter")) import("./items.js").then(({ items }) => items(), () => {});
 if (!shownQuestion()) document.addEventListener("keydown", shortcuts);
