@@ -30,9 +30,10 @@ from askmeans.results import Clustering
 
 _LIKELY = 0.5  # of an even share, from which on an item may belong to a group
 _LEAST = 4  # items for each sub-group that a branch has at least
-_PROBABLY = 0.5  # share of a group from which on its sub-groups are asked for at once
-_EXPAND = 0.5
-_FURTHER = 0.5  # of the mean uncertainty of a leaf, from which on another key is worth it
+_PROBABLY = 0.5  # of a row, from which on it is known where an item belongs
+# The share of a group from which on a card shows its sub-groups at once. Such a card may be
+# answered with any group, so a wrong guess costs nothing but its place on the card.
+_EXPAND = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,11 +248,16 @@ class NestedPolicy:
         return self.root if number is None else self._branches[number].policy
 
     def wants(self, group: int, row: int) -> bool:
-        """Whether to ask at once for the sub-group of an item that was put into a group."""
+        """Whether to ask at once for the sub-group of an item that was put into a group.
+
+        Where that is less certain than the leaf of an item on average, each relative to chance.
+        """
         if group not in self.branches:
             return False
-        uncertainty = 1.0 - self._learnt(group)[1][row].max()
-        return bool(uncertainty >= _FURTHER * self._uncertainty().mean())
+        right = self._learnt(group)[1][row]
+        n_leaves = len(self._top) + sum(len(node.children) - 1 for node in self._nodes)
+        within = (1.0 - right.max()) / max(1.0 - 1.0 / len(right), 1e-9)
+        return bool(within >= self._uncertainty().mean() / max(1.0 - 1.0 / n_leaves, 1e-9))
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The n questions about items that lower the expected errors of the sub-groups most."""
