@@ -184,11 +184,13 @@ class NestedPolicy:
         return self._branches
 
     def _branch(
-        self, node: Node, weights: Floats, likely: Rows, before: Mapping[int, Branch]
+        self, node: Node, weights: Floats, members: Rows, before: Mapping[int, Branch]
     ) -> Branch:
         """The branch of a group: as before, where its items are the same."""
         answered = [batch.queries.item_table[:, 0] for batch in node.answers.batches]
-        rows = np.union1d(likely, np.concatenate([np.empty(0, np.intp), *answered])).astype(np.intp)
+        rows = np.union1d(members, np.concatenate([np.empty(0, np.intp), *answered])).astype(
+            np.intp
+        )
         old = before.get(node.number)
         if (
             old is not None
@@ -212,13 +214,13 @@ class NestedPolicy:
             above, answers = parent.weights, parent.node.answers
         share = above * U[:, column]
         least = np.sort(share)[-min(len(share), _LEAST * len(node.children))]
-        likely = np.flatnonzero((share >= _LIKELY / U.shape[1]) | (share >= least))
+        members = np.flatnonzero((share >= _LIKELY / U.shape[1]) | (share >= least))
         weights = share.copy()  # answers since the milestone
         for batch in answers.batches:
             if isinstance(batch.queries, GroupQueries):
                 known = ~np.isnan(batch.values[:, column])
                 weights[batch.queries.items[known]] = batch.values[known, column]
-        return weights, likely
+        return weights, members
 
     def _shares(self, number: int | None) -> Floats:
         """Shares of all items at the last milestone: of the groups at the top, or within one."""
@@ -353,8 +355,8 @@ class NestedPolicy:
             column = self._children(parent).index(number)
             in_group = above.items[np.nan_to_num(above.values[:, column]) > _PROBABLY]
             rows = in_group if parent is None else self._branches[parent].rows[in_group]
-            asked = branch.rows[branch.policy.ranked.evidence.items]
-            open_ = np.union1d(open_, np.setdiff1d(rows, asked))
+            answered = branch.rows[branch.policy.ranked.evidence.items]
+            open_ = np.union1d(open_, np.setdiff1d(rows, answered))
         return np.setdiff1d(np.concatenate(every), open_)
 
     def _uncertainty(self, relative: float | None = None) -> Floats:

@@ -120,7 +120,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
         typed = {name: (form.get(name) if form else None) or "" for name in _FIELDS}
         defaults = {"url": _own_endpoint(), "max_tokens": "" if form else "1000000"}
         report = session.advisers.report()
-        given: dict[str, Any] = {
+        shown: dict[str, Any] = {
             "typed": {name: typed[name] or defaults.get(name, "") for name in _FIELDS},
             "forecast": None, "trouble": "", "report": report, "run": runs.last,
             "to_check": [context.cards.item(row) for row in report.to_check],
@@ -128,7 +128,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
             "can_answer": session.config.ask == "group", "n_items": len(session.rows),
             "is_here": not request.state.secure, "local": _LOCAL,
         }  # fmt: skip
-        return context.page(request, "models.html", **given | values)
+        return context.page(request, "models.html", **shown | values)
 
     @router.get("/models")
     def show(request: Request) -> Response:

@@ -77,12 +77,12 @@ class Projects:
                     return app
                 self._apps.pop(key)  # it was removed or replaced
                 app.state.context.close()
-            found = next((each for each in self.all() if each.key == key), None)
-            if found is None:
+            opened = next((each for each in self.all() if each.key == key), None)
+            if opened is None:
                 return None
-            session = sessions.open(found.file, found.session)
-            app = session_app(AppContext(session, SETTLE_SECONDS, root=found.root, home="/"))
-            self._apps[key] = found, found.file.stat().st_ino, app
+            session = sessions.open(opened.file, opened.session)
+            app = session_app(AppContext(session, SETTLE_SECONDS, root=opened.root, home="/"))
+            self._apps[key] = opened, opened.file.stat().st_ino, app
         app.state.context.thumbnails.make_soon()
         threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
         return app

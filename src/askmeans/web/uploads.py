@@ -80,15 +80,15 @@ class _Parts:
 
     async def collect(self, mark: bytes) -> bytes:
         """What comes before a mark, which is short."""
-        found = bytearray()
+        content = bytearray()
 
         def write(chunk: bytes) -> None:
-            found.extend(chunk)
-            if len(found) > _MOST_FIELD:
+            content.extend(chunk)
+            if len(content) > _MOST_FIELD:
                 raise HTTPException(413, "This is too long for a field. Shorten it.")
 
         await self.pass_on(mark, write)
-        return bytes(found)
+        return bytes(content)
 
     async def rest_of_line(self) -> bytes:
         """The two bytes after a mark: a new line before another part, or the end."""
