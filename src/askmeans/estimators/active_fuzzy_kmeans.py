@@ -220,10 +220,10 @@ class ActiveFuzzyKMeans(Clusterer):
 
         spec = self._spec()
         check_metric(self)
-        given = examples is not None or advice is not None
-        if given:
+        has_evidence = examples is not None or advice is not None
+        if has_evidence:
             check_evidence(self, spec)
-        given |= len(answers) > 0
+        has_evidence |= len(answers) > 0
         oracle = self._oracle(y)
         engine = None
         if is_out_of_core(self, X):
@@ -241,7 +241,7 @@ class ActiveFuzzyKMeans(Clusterer):
         if engine is not None:
             rows = candidate_rows(n_items, as_seed(seed, "ActiveFuzzyKMeans"))
             items = engine.take(rows)[0]
-        if oracle is None and not given:
+        if oracle is None and not has_evidence:
             with default_float_errors():
                 result = unsupervised(self, items, rng, engine)
         else:

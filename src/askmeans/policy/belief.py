@@ -308,9 +308,9 @@ class Belief:
         if self.k == 1:
             return 0.0
         unasked = 1.0 - self.stack.confidence(self._unasked(self.stack.pool))
-        asked = 1.0 - self._answered_confidence(self._answered_rows())
+        answered = 1.0 - self._answered_confidence(self._answered_rows())
         n_unasked = self.pool.items.n - len(self.places)
-        return float(asked.sum()) + (float(unasked.mean()) * n_unasked if n_unasked else 0.0)
+        return float(answered.sum()) + (float(unasked.mean()) * n_unasked if n_unasked else 0.0)
 
     @cached_property
     def expected_wrong_band(self) -> tuple[int, int] | None:

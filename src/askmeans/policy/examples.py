@@ -60,8 +60,8 @@ def example_weights(expected: Floats, answers: Floats, covered: NDArray[np.bool_
     that no example covers say nothing about the others' examples.
     """
     n_clusters = answers.shape[1]
-    elsewhere = np.nansum(answers[:, ~covered], axis=1) > _MOSTLY
-    expected, answers = expected[~elsewhere], answers[~elsewhere]
+    uncovered = np.nansum(answers[:, ~covered], axis=1) > _MOSTLY
+    expected, answers = expected[~uncovered], answers[~uncovered]
     even = 1.0 / n_clusters
     P = np.clip(expected, _LEAST, 1.0 - _LEAST)
     own = np.nan_to_num(answers * np.log(P / even))

@@ -260,12 +260,12 @@ class Pool:
             if not fit.merged or near.fuzzifier <= lloyd.LOWEST_FUZZIFIER:
                 return fit
         if wide:  # the usual fuzzifier makes clusters merge; one start shows at which they do not
-            apart = lloyd.fit(
+            separate = lloyd.fit(
                 X, self.n_clusters, fuzzifier="auto", init="k-means++", n_init=1, max_iter=200,
                 tol=1e-5, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
             return lloyd.fit(
-                X, self.n_clusters, fuzzifier=apart.fuzzifier, init="k-means++", n_init=5,
+                X, self.n_clusters, fuzzifier=separate.fuzzifier, init="k-means++", n_init=5,
                 max_iter=60, tol=1e-4, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
         usual = min(max(self.fuzzifier, 1.05), 2.0)

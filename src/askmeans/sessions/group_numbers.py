@@ -204,11 +204,11 @@ class GroupNumbers:
                 shares[path[0]] += share
         return tuple(shares)
 
-    def row_within(self, row: Row, group: int, *, asked: bool) -> Row | None:
+    def row_within(self, row: Row, group: int, *, is_about: bool) -> Row | None:
         """A row by the sub-groups of a group; None where it is silent, () for an item elsewhere.
 
-        A share of the group itself says that it is in none of the sub-groups where these were
-        `asked` for; else it is silent about them.
+        A share of the group itself is in none of the sub-groups if the question `is_about` these;
+        else its sub-group is unknown.
         """
         shares = dict.fromkeys(self.children(group), 0.0)
         total = none = 0.0
@@ -218,7 +218,7 @@ class GroupNumbers:
                 total += share
                 if path[-1] != group:
                     shares[path[path.index(group) + 1]] += share
-                elif asked or removed:
+                elif is_about or removed:
                     none += share
         if not total:
             return ()
@@ -293,17 +293,17 @@ def as_evidence(
         value: float | Row | None = math.nan if event.value is None else event.value
         cluster = question.cluster
         if question.kind == "group":
-            asked = (cluster is None) == (within is None)
+            is_about = (cluster is None) == (within is None)
             if cluster is not None:
-                asked = asked and groups.resolve(cluster) == within
+                is_about = is_about and groups.resolve(cluster) == within
                 several.add(question.items)
                 cluster = None
             if not isinstance(event.value, tuple):
-                value = silent if asked else None
+                value = silent if is_about else None
             elif within is None:
                 value = groups.row_now(event.value)
             else:
-                value = groups.row_within(event.value, within, asked=asked)
+                value = groups.row_within(event.value, within, is_about=is_about)
         elif not plain:
             assert cluster is not None
             cluster = groups.column(cluster)
@@ -358,7 +358,7 @@ def as_advice(
                 now = (
                     groups.row_now(shares)
                     if within is None
-                    else groups.row_within(shares, within, asked=False)
+                    else groups.row_within(shares, within, is_about=False)
                 )
             if now:
                 known[row] = now

@@ -13,7 +13,7 @@ from askmeans.tables.vectors import Embed
 
 
 class NameExamples:
-    """What names and descriptions say of groups; each text is encoded once.
+    """Examples from names and descriptions of groups; each text is encoded once.
 
     Parameters
     ----------

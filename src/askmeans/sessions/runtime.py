@@ -442,8 +442,8 @@ class Runtime:
                 result, notes = collect_warnings(lambda: _result(policy, answers))
                 if self._nested is not None:  # some answers are about sub-groups alone
                     with self.lock:
-                        given = [event.question for event in self.state.evidence()]
-                    result = replace(result, n_queries=len({*given}), n_queries_raw=len(given))
+                        numbers = [event.question for event in self.state.evidence()]
+                    result = replace(result, n_queries=len({*numbers}), n_queries_raw=len(numbers))
                 within: dict[int, Clustering] = {}
                 notes_within: list[tuple[int, AskmeansWarning]] = []
                 with self._nesting:

@@ -164,9 +164,9 @@ class WithEmpty:
 
 def with_empty(U: Floats, clusters: Rows, n_clusters: int) -> Floats:
     """Memberships to these clusters among all, to the others 0."""
-    whole = np.zeros((len(U), n_clusters))
-    whole[:, clusters] = U
-    return whole
+    wide = np.zeros((len(U), n_clusters))
+    wide[:, clusters] = U
+    return wide
 
 
 class InCommonScale(Protocol):
