@@ -1,4 +1,4 @@
-"""What people answered: a line for each answer, filtered, and changed in place."""
+"""The list of answers: filtered, and changed in place."""
 
 import re
 import secrets
@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans._util.checks import parse_digits
 from askmeans.queries import ME
 from askmeans.sessions import Reply
 from askmeans.web.cards import describe_fully
 from askmeans.web.context import AppContext, redirect, scale_of
-from askmeans.web.drawing import colors_of
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
+from askmeans.web.looks import Look
 
 _PER_PAGE = 100
 _MOST_WORDS = 200  # characters of a search
@@ -25,7 +26,7 @@ _FIELDS = ("q", "value", "by", "page")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLine:
-    """An answer as the page lists it."""
+    """An answer in the list."""
 
     reply: Reply
     what: str  # the item, or what was asked
@@ -50,7 +51,7 @@ def add_history(router: APIRouter, context: AppContext) -> None:
         lines = _Lines(context, who)
         n_all, replies = len(replies), lines.matching(replies[::-1], fields)
         last = max(1, -(-len(replies) // _PER_PAGE))
-        page = min(max(int(fields["page"]) if fields["page"].isdecimal() else 1, 1), last)
+        page = min(max(parse_digits(fields["page"]) or 1, 1), last)
         shown = replies[(page - 1) * _PER_PAGE : page * _PER_PAGE]
         return context.page(
             request, "history.html", lines=[lines.line(reply) for reply in shown], n=len(replies),
@@ -63,7 +64,7 @@ def add_history(router: APIRouter, context: AppContext) -> None:
 
     @router.post("/history/change")
     def change(request: Request, form: SentForm) -> Response:
-        """Replace an answer, or take it back; the list stays where it was."""
+        """Replace an answer, or take it back; the list keeps its place."""
         annotator, back = context.annotator_in(form), form.get("back") or "/history"
         question, key = form.integer("question"), form.text("key")
         context.check_assigned(request, question)
@@ -88,7 +89,7 @@ class _Lines:
         self._names = session.groups.all_names
         groups = list(session.groups)
         self._colors = dict(
-            zip((each.number for each in groups), colors_of(len(groups)), strict=True)
+            zip((each.number for each in groups), Look.of(session).colors(groups), strict=True)
         )
 
     def matching(self, replies: list[Reply], fields: Mapping[str, str]) -> list[Reply]:
@@ -121,7 +122,7 @@ class _Lines:
         return self._context.cards.label(question)
 
     def _group(self, reply: Reply) -> int:
-        """The group that an answer puts an item into, as it is called now; -1 for others."""
+        """The present number of the group of an answer; -1 for others."""
         if not isinstance(reply.value, tuple) or max(reply.value, default=0.0) < 1.0:
             return -1
         number = self._session.groups.find(reply.value.index(1.0))

@@ -45,7 +45,7 @@ _FIELDS = ("url", "model", "price_in", "price_out", "max_cost", "max_tokens", "i
 
 @dataclass(slots=True)
 class Run:
-    """A model at work, or the last one that was."""
+    """The current run of a model, or the last one."""
 
     model: str
     n_items: int
@@ -71,7 +71,7 @@ class ModelRuns:
         self.last: Run | None = None
 
     def start(self, oracle: ModelOracle, rows: list[int]) -> None:
-        """Begin, unless a model is at work."""
+        """Start a run, unless one is in progress."""
         with self._lock:
             if self.last is not None and self.last.is_running:
                 text = f"{self.last.model} is answering. Wait for it, or stop it first."
@@ -80,7 +80,7 @@ class ModelRuns:
             self._pool.submit(self._do, self.last, oracle, rows)
 
     def stop(self) -> None:
-        """End after the requests that are under way."""
+        """Stop after the open requests."""
         if self.last is not None:
             self.last.is_stopped = True
 
@@ -136,7 +136,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
 
     @router.post("/models")
     def ask(request: Request, form: SentForm) -> Response:
-        """Say what a run would cost, or begin it."""
+        """Show the cost of a run, or start it."""
         context.check_form(form)
         try:
             oracle = _oracle(session, form, is_here=not request.state.secure)

@@ -59,7 +59,7 @@ _GONE = "This project was not finished, and its file is gone. Choose the file ag
 
 
 class HomeKey:
-    """The token of a server: tells its owner from others, and is kept in their browser."""
+    """The token of a server, which identifies its owner by a cookie."""
 
     def __init__(self, token: str, home: Path) -> None:
         self._token = token
@@ -68,7 +68,7 @@ class HomeKey:
         self._cookie = f"askmeans_home_{digest}"
 
     def fits(self, request: Request, token: str) -> bool:
-        """Whether it is the token; a client that tries many wrong ones must wait."""
+        """Whether this is the token; a client with many wrong attempts must wait."""
         if secrets.compare_digest(token.encode(), self._token.encode()):
             return True
         client = rate_limit_key(request.client.host if request.client else "")
@@ -82,11 +82,11 @@ class HomeKey:
         return self.fits(request, request.cookies.get(name, ""))
 
     def let_in(self, request: Request) -> Response:
-        """Keep the token in the browser, where scripts do not see it."""
+        """Store the token in a cookie that scripts cannot read."""
         return self._redirect(request, "/", self._token, COOKIE_SECONDS)
 
     def sign_out(self, request: Request) -> Response:
-        """Forget the token in this browser."""
+        """Delete the cookie."""
         return self._redirect(request, "/signin", "", 0)
 
     def _redirect(self, request: Request, path: str, token: str, seconds: int) -> Response:
@@ -97,7 +97,7 @@ class HomeKey:
 
 
 class HomeSignIn:
-    """The middleware that lets nobody but the owner of the server further."""
+    """The middleware that admits only the owner of the server."""
 
     def __init__(self, app: ASGIApp, key: HomeKey, projects: Projects) -> None:
         self._app = app
@@ -105,7 +105,7 @@ class HomeSignIn:
         self._projects = projects
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request of the owner, or lead to the page that says how to come in."""
+        """Forward a request of the owner; redirect others to the sign-in page."""
         path = scope.get("path", "")
         response: Response | None = None
         if scope["type"] == "http" and path not in _PUBLIC and not path.startswith("/static/"):
@@ -116,7 +116,7 @@ class HomeSignIn:
         await (response or self._app)(scope, receive, send)
 
     def _refusal(self, request: Request) -> Response | None:
-        """A redirect of a link with a token, or of whoever is not the owner."""
+        """The redirect of a link with a token, or of a person who is not the owner."""
         token = request.query_params.get("token")
         if token is not None and request.method in ("GET", "HEAD"):
             fits = self._key.fits(request, token)
@@ -183,7 +183,7 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
 def _add_start(
     app: FastAPI, projects: Projects, key: HomeKey, remember_person: Callable[[str], None]
 ) -> None:
-    """The list of projects, who one is, and coming in."""
+    """The list of projects, the owner's name, and signing in."""
 
     @app.get("/healthz")
     def healthz() -> Response:
@@ -252,7 +252,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
 
     @app.post("/new")
     async def send(request: Request) -> Response:
-        """Take a file, or lines that were pasted."""
+        """Receive a file, or pasted lines."""
         draft = await run_in_threadpool(drafts.new)
         try:
             fields, file = await read_upload(request, draft.folder)
@@ -301,7 +301,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
 
 
 def _columns_page(request: Request, draft: Draft) -> Response:
-    """What a person may change before a project is made."""
+    """The values of the form for a new project."""
     plan = draft.plan or Plan(title=draft.title, n_clusters=4)
     groups = [*zip(plan.names, plan.descriptions, strict=True)]
     groups += [("", "")] * (_ROWS - len(groups))
@@ -312,7 +312,7 @@ def _columns_page(request: Request, draft: Draft) -> Response:
 
 
 def _plan_of(form: Form, draft: Draft) -> Plan:
-    """What a person chose."""
+    """The choices of a form."""
     names, lines = form.numbered("group-"), form.numbered("about-")
     named = [number for number in sorted(names) if number < _MOST_GROUPS]
     uses, kinds = form.numbered("use-"), form.numbered("kind-")
