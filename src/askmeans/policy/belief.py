@@ -107,7 +107,7 @@ class Belief:
                 self._learn_from_examples(ensemble, ensemble.examples)
             training = self._learn(ensemble)
             if advice:
-                self._consult(advice, training)
+                self._consult(advice, training, ensemble)
 
     @property
     def n_answered(self) -> int:
@@ -119,7 +119,9 @@ class Belief:
         """Whether to look for a cluster without any item yet; it may be empty."""
         return not self.observed.all() and self.n_answered < ENOUGH * self.k
 
-    def _consult(self, advice: tuple[Advice, ...], training: Training | None) -> None:
+    def _consult(
+        self, advice: tuple[Advice, ...], training: Training | None, ensemble: Ensemble
+    ) -> None:
         """Let advice change what is expected, as far as people's answers agree with it."""
         rows = self.pool.rows
         if training is None:  # no answers yet
@@ -133,7 +135,7 @@ class Belief:
                 self.stack = replace(self.stack, pool=self.probabilities)
             return
         assert self.stack is not None
-        self.advisers, self.stack = consult(self.stack, advice, training, rows)
+        self.advisers, self.stack = consult(self.stack, advice, training, rows, ensemble.smoothed)
         self.probabilities = self.stack.pool
 
     def _learn_from_examples(self, ensemble: Ensemble, examples: Examples) -> None:
