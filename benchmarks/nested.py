@@ -1,11 +1,12 @@
 """Groups within groups: cards for groups and sub-groups, beside flat cards of the same groups.
 
-    python benchmarks/nested.py [--texts FILE] [--sets NAME ...] [--seeds 3] [--keys 16 32 ...]
+    python benchmarks/nested.py [--texts FILE] [--sets NAME ...] [--seeds 3] [--keys 32 64 ...]
 
-One answer is one press of a key. A flat card names one of all the leaves. A nested card names a
-group, or, where sub-groups are shown, a sub-group of the probable group or another group; who named
-a group only may be asked for its sub-group with another key. Accuracy is that of the strongest
-leaf, and of the strongest group at the top; flat shares are summed for it.
+A flat card names one of all the leaves. A nested card names a group, or, where sub-groups are
+shown, a sub-group of the probable group or another group; who named a group only may be asked for
+its sub-group with another key. Keys are counted as on the page: 1 for each of the first nine groups
+of a card; others are found by "/", a letter at least, and Enter: 3. Accuracy is that of the
+strongest leaf, and of the strongest group at the top; flat shares are summed for it.
 
 `mcid` and `stackoverflow` are questions with intents from FILE (an .npz with NAME_text and NAME_y;
 skipped without one), grouped into domains below. `docstrings` are of what is installed: a package
@@ -30,7 +31,8 @@ from texts import docstrings
 
 Labels = NDArray[np.intp]
 
-KEYS = (16, 32, 48, 64, 96, 128)
+KEYS = (16, 32, 48, 64, 96, 128, 192)
+_FIRST, _FOUND = 9, 3  # groups of a card that have a key; keys that another one takes
 # Intents by their numbers in the file, grouped by hand before anything was measured.
 DOMAINS = {
     "mcid": {
@@ -39,9 +41,14 @@ DOMAINS = {
     },
     "stackoverflow": {
         "languages": (3, 4, 13, 19), "web": (2, 5, 8, 9, 16), "microsoft": (11, 14, 17, 18),
-        "java": (1, 6, 15), "desktop": (0, 7, 10, 12),
+        "databases": (1, 6, 15), "desktop": (0, 7, 10, 12),
     },
 }  # fmt: skip
+TAGS = (  # of stackoverflow; the file has only numbers
+    "mac os", "oracle", "apache", "scala", "haskell", "wordpress", "hibernate", "cocoa", "drupal",
+    "ajax", "svn", "linq", "qt", "bash", "excel", "spring", "magento", "visual studio",
+    "sharepoint", "matlab",
+)  # fmt: skip
 PACKAGES = ("pandas", "scipy", "matplotlib", "sqlalchemy", "sklearn")
 PARTS, EACH = 4, 25  # of a package, and texts of each part
 
@@ -53,16 +60,8 @@ class Tree:
     texts: list[str]
     leaf: Labels
     group_of: Labels
-
-    @property
-    def groups(self) -> list[str]:
-        """Names of the groups."""
-        return [f"group {j}" for j in range(int(self.group_of.max()) + 1)]
-
-    @property
-    def leaves(self) -> list[str]:
-        """Names of the leaves."""
-        return [f"leaf {j}" for j in range(len(self.group_of))]
+    leaves: list[str]  # names
+    groups: list[str]
 
 
 def intents(file: Path, name: str) -> Tree:
@@ -71,23 +70,28 @@ def intents(file: Path, name: str) -> Tree:
     group_of = np.empty(sum(map(len, DOMAINS[name].values())), dtype=np.intp)
     for number, members in enumerate(DOMAINS[name].values()):
         group_of[list(members)] = number
-    return Tree(data[f"{name}_text"].tolist(), data[f"{name}_y"].astype(np.intp), group_of)
+    leaves = TAGS if name == "stackoverflow" else data[f"{name}_names"].tolist()
+    texts, y = data[f"{name}_text"].tolist(), data[f"{name}_y"].astype(np.intp)
+    return Tree(texts, y, group_of, list(leaves), list(DOMAINS[name]))
 
 
 def installed() -> Tree:
     """Docstrings of the parts of packages that have most of them."""
     root, rng = Path(sysconfig.get_paths()["purelib"]), np.random.default_rng(0)
-    texts, leaf, group_of = list[str](), list[int](), list[int]()
-    for number, package in enumerate(name for name in PACKAGES if (root / name).is_dir()):
+    texts, leaf, group_of, names = list[str](), list[int](), list[int](), list[str]()
+    packages = [name for name in PACKAGES if (root / name).is_dir()]
+    for number, package in enumerate(packages):
         folders = [each for each in sorted((root / package).iterdir()) if each.is_dir()]
         parts = [(each, docstrings(each, EACH, rng)) for each in folders]
         full = [part for part in parts if len(part[1]) == EACH][:PARTS]
-        for _, some in full:
+        for folder, some in full:
+            names.append(f"{package} {folder.name}")
             texts += some
             leaf += [len(group_of)] * EACH
             group_of.append(number)
     order = rng.permutation(len(texts))
-    return Tree([texts[row] for row in order], np.array(leaf)[order], np.array(group_of))
+    texts = [texts[row] for row in order]
+    return Tree(texts, np.array(leaf)[order], np.array(group_of), names, packages)
 
 
 def accuracies(session: Session, tree: Tree, *, nested: bool) -> tuple[float, float]:
@@ -106,29 +110,35 @@ def accuracies(session: Session, tree: Tree, *, nested: bool) -> tuple[float, fl
 
 def run(
     tree: Tree, seed: int, keys: Sequence[int], *, nested: bool
-) -> Iterator[tuple[int, float, float]]:
-    """Accuracies after so many keys."""
+) -> Iterator[tuple[int, int, float, float]]:
+    """How many cards so many keys answer, and the accuracies then."""
     items = read_items(tree.texts, text="text")
     names = tree.groups if nested else tree.leaves
     with tempfile.TemporaryDirectory() as folder:
         session = sessions.create(
             Path(folder) / "s.db", items, n_clusters=len(names), cluster_names=names, ask="group",
-            random_state=seed, budget=max(keys),
+            random_state=seed,
         )  # fmt: skip
         with session:
             if nested:
                 for number, name in enumerate(tree.groups):
                     members = np.flatnonzero(tree.group_of == number)
                     session.groups.refine(name, [tree.leaves[j] for j in members])
-            for pressed in range(1, max(keys) + 1):
-                (question,) = session.ask()
-                leaf = int(tree.leaf[question.items[0]])
-                group = int(tree.group_of[leaf])
-                shown = question.cluster == group  # its sub-groups
-                answer = tree.groups[group] if nested and not shown else tree.leaves[leaf]
-                session.tell(question.id, answer)
-                if pressed in keys:
-                    yield pressed, *accuracies(session, tree, nested=nested)
+            pressed = cards = 0
+            for budget in keys:
+                while True:
+                    (question,) = session.ask()
+                    leaf = int(tree.leaf[question.items[0]])
+                    group = int(tree.group_of[leaf])
+                    is_shown = not nested or question.cluster == group  # its leaves are
+                    answer = tree.leaves[leaf] if is_shown else tree.groups[group]
+                    shown = [each.name for each in session.groups.choices(question.cluster)]
+                    price = 1 if shown.index(answer) < _FIRST else _FOUND
+                    if pressed + price > budget:
+                        break
+                    session.tell(question.id, answer)
+                    pressed, cards = pressed + price, cards + 1
+                yield budget, cards, *accuracies(session, tree, nested=nested)
 
 
 def main() -> None:
@@ -140,19 +150,19 @@ def main() -> None:
     parser.add_argument("--keys", type=int, nargs="+", default=KEYS)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("set              keys   leaf: flat  nested   group: flat  nested")
+    print("set              keys   cards: flat nested   leaf: flat nested   group: flat nested")
     for name in chosen.sets:
         if name in DOMAINS and chosen.texts is None:
             continue
         tree = installed() if name == "docstrings" else intents(chosen.texts, name)
-        found = np.array([
+        results = np.array([
             [list(run(tree, seed, chosen.keys, nested=nested)) for nested in (False, True)]
             for seed in range(chosen.seeds)
         ]).mean(axis=0)  # fmt: skip
-        for (keys, leaf, group), (_, nested_leaf, nested_group) in zip(*found, strict=True):
+        for (keys, cards, leaf, group), (_, n_cards, n_leaf, n_group) in zip(*results, strict=True):
             print(
-                f"{name:16s} {keys:4.0f}   {leaf:10.1%}  {nested_leaf:6.1%}   "
-                f"{group:11.1%}  {nested_group:6.1%}",
+                f"{name:16s} {keys:4.0f}   {cards:11.0f} {n_cards:6.0f}   "
+                f"{leaf:10.1%} {n_leaf:6.1%}   {group:11.1%} {n_group:6.1%}",
                 flush=True,
             )
 

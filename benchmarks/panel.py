@@ -67,7 +67,7 @@ def error_after(X: Floats, y: Labels, said: Labels | None, cards: int, seed: int
     policy = strategy.policy(X, k, fuzzifier=2.0, rng=np.random.default_rng(seed), ask="group")
     people = oracles.TableOracle.from_labels(y)
     if said is not None:
-        policy.audit = 0.1
+        policy.change_settings(audit=0.1, target=None)
         policy.advice = (Advice.of_table("simulated", np.arange(len(y)), np.eye(k)[said]),)
     asked = Answers()
     while len(asked) < min(cards, len(y)):

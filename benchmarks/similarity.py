@@ -1,11 +1,10 @@
 """What similarity questions reach: the figures behind docs/similarity-figures.md.
 
 How many questions sort shapes; hidden features on five points, beside memberships; slips and
-hostile answers; hard pairs beside MPCKMeans and COBRAS, and which of two an item is more like
-beside cblearn's ordinal embedding, where these are installed. Then the paper's
-way: how often exact answers give exact memberships; Jennrich's algorithm beside Gram-first at equal
-questions; the error of new items' rows from noisy answers. Last ActiveFuzzyKMeans with every kind
-of question. `--only NAME` for one table, `--seeds N`.
+hostile answers; which of two an item is more like, beside cblearn's ordinal embedding, where that
+is installed. Then the paper's way: how often exact answers give exact memberships; Jennrich's
+algorithm beside Gram-first at equal questions; the error of new items' rows from noisy answers.
+Last ActiveFuzzyKMeans with every kind of question. `--only NAME` for one table, `--seeds N`.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_blob
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, metrics, oracles, run
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, metrics, oracles, run
 from askmeans.driver import Oracle
 from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.arrays import onto_simplex
@@ -50,12 +49,11 @@ NOISY = {"sigma .01": 0.01, "sigma .05": 0.05, "sigma .1": 0.1, "101 levels": 10
 def main() -> None:
     """Print the tables."""
     warnings.simplefilter("ignore")
-    tables = {"shapes": shapes, "hidden": hidden, "slips": slips, "rivals": rivals,
-              "relative": relative}  # fmt: skip
+    tables = {"shapes": shapes, "hidden": hidden, "slips": slips, "relative": relative}
     paper = {"exact": exact_answers, "sides": side_by_side, "new": new_items, "fits": end_to_end}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=[*tables, *paper], help="one table")
-    parser.add_argument("--seeds", type=int, default=20, help="of the first five tables")
+    parser.add_argument("--seeds", type=int, default=20, help="of the first four tables")
     options = parser.parse_args()
     for name, table in tables.items():
         if options.only in (None, name):
@@ -169,64 +167,6 @@ def slips(seeds: range) -> None:
         print(f"- {name}, {'hard' if hard else 'soft'}: {clean:.4f}, {wrong:.4f}, "
               f"{1.5 * clean + 0.02:.4f}", flush=True)  # fmt: skip
     print()
-
-
-def rivals(seeds: range) -> None:
-    """Accuracy by hard pairs, beside MPCKMeans and COBRAS."""
-    print(f"Hard pairs, {len(seeds)} seeds, mean matched accuracy at 20 / 50 / 100:")
-    ways = {"askmeans": by_askmeans, "MPCKMeans": by_mpckmeans, "COBRAS": by_cobras}
-    for name, load in (
-        ("Iris", load_iris),
-        ("Wine", load_wine),
-        ("Breast Cancer", load_breast_cancer),
-    ):
-        X, y = load(return_X_y=True)
-        X = StandardScaler().fit_transform(X)
-        for way, function in ways.items():
-            cells = []
-            for budget in (20, 50, 100):
-                try:
-                    found = _all(function, [(X, y, budget, seed) for seed in seeds])
-                    cells.append(f"{np.mean(found):.3f}")
-                except ImportError:
-                    cells.append("not installed")
-            print(f"- {name}, {way}: {' / '.join(cells)}", flush=True)
-    print()
-
-
-def by_askmeans(X: Floats, y: NDArray[np.intp], budget: int, seed: int) -> float:
-    """Accuracy of ours."""
-    model = ActiveFuzzyKMeans(
-        int(y.max()) + 1, oracle=oracles.TableOracle.from_labels(y), ask="pairwise", budget=budget,
-        strategy=Stratified(precision=1e-9), random_state=seed,
-    ).fit(X)  # fmt: skip
-    return float(metrics.matched_accuracy(y, model.labels_))
-
-
-def by_mpckmeans(X: Floats, y: NDArray[np.intp], budget: int, seed: int) -> float:
-    """Accuracy of MPCKMeans with pairs of its own choice (active-semi-supervised-clustering)."""
-    from active_semi_clustering.active.pairwise_constraints import ExampleOracle, MinMax
-    from active_semi_clustering.semi_supervised.pairwise_constraints import MPCKMeans
-
-    np.random.seed(seed)  # noqa: NPY002 - it takes no generator
-    k = int(y.max()) + 1
-    expert = ExampleOracle(y, max_queries_cnt=budget)
-    chooser = MinMax(n_clusters=k)
-    chooser.fit(X, oracle=expert)
-    model = MPCKMeans(n_clusters=k, max_iter=20)
-    model.fit(X, ml=chooser.pairwise_constraints_[0], cl=chooser.pairwise_constraints_[1])
-    return float(metrics.matched_accuracy(y, model.labels_))
-
-
-def by_cobras(X: Floats, y: NDArray[np.intp], budget: int, seed: int) -> float:
-    """Accuracy of COBRAS (cobras_ts), whose number of clusters is its own."""
-    from cobras_ts.cobras_kmeans import COBRAS_kmeans
-    from cobras_ts.labelquerier import LabelQuerier
-
-    np.random.seed(seed)  # noqa: NPY002 - it takes no generator
-    found = COBRAS_kmeans(X, LabelQuerier(y), budget).cluster()
-    labels = np.array(found[0].construct_cluster_labeling())
-    return float(metrics.matched_accuracy(y, labels))
 
 
 def relative(seeds: range) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from askmeans import sessions
+from askmeans.queries import Answer
 
 NAMES = ["small", "large"]
 
@@ -63,3 +64,24 @@ def test_labels_of_items_that_are_not_here_are_refused(make, askmeans, tmp_path)
     (tmp_path / "f.json").write_text('[{"item_id": "zz", "group": "large"}]')
     done = askmeans("import", "s.db", "f.json", cwd=tmp_path, ok=False)
     assert "must be about items of the session. Got 'zz'" in done.stderr
+
+
+@pytest.mark.parametrize("kind", ["label-studio", "argilla"])
+def test_answers_of_several_people_go_out_and_come_back_with_their_names(
+    make, askmeans, tmp_path, kind
+):
+    with make("s.db", "group") as session:
+        opinions = {"Ada": (1.0, 0.0), "Bo": (0.0, 1.0)}
+        session.import_answers(
+            Answer(round=0, kind="group", items=(3,), cluster=None, repeat=0, value=value,
+                   annotator=who)
+            for who, value in opinions.items()
+        )  # fmt: skip
+    askmeans("export", "s.db", "--format", kind, cwd=tmp_path)
+    done = askmeans("import", "s.db", f"s.{kind}.json", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["new"] == 0
+    if kind == "label-studio":  # Argilla has ids of its own for people
+        make("t.db", "group").close()
+        askmeans("import", "t.db", f"s.{kind}.json", cwd=tmp_path)
+        with sessions.open(tmp_path / "t.db") as session:
+            assert {a.annotator: a.value for a in session.history.answers()} == opinions

@@ -83,6 +83,9 @@ def test_the_variable_stands_for_the_database_and_for_nothing_else(askmeans, fol
     monkeypatch.setenv("ASKMEANS_DB", "s.db")
     assert "  1  d\n" in askmeans("groups", "--rename", "a", "d", cwd=folder).stdout
     assert "  1  a\n" in askmeans("groups", "s.db", "--rename", 1, "a", cwd=folder).stdout
+    assert "  1  a\n" in askmeans("groups", cwd=folder).stdout
+    assert "    p\n" in askmeans("groups", "refine", "a", "--names", "p,q", cwd=folder).stdout
+    assert "  1  a\n" in askmeans("groups", "s.db", "flatten", "a", cwd=folder).stdout
     question = json.loads(askmeans("ask", "--json", cwd=folder).stdout)["questions"][0]["id"]
     assert "Kept: b" in askmeans("tell", question, "2", "--annotator", "me", cwd=folder).stdout
     assert "For ann, annotator" in askmeans("invite", "ann", cwd=folder).stdout

@@ -1,4 +1,4 @@
-"""Examples and advice in `fit`: evidence beside the answers, which costs no question."""
+"""Answers from before, examples and advice in `fit`: evidence that costs no question."""
 
 import warnings
 
@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from askmeans import ActiveFuzzyKMeans
 from askmeans.exceptions import DataError, MissingClusterWarning, ParameterError
 from askmeans.oracles import TableOracle
+from askmeans.queries import Answer
 
 K, N, D = 4, 160, 6
 LABELS = np.arange(N) % K
@@ -141,3 +142,48 @@ def test_evidence_needs_questions_that_name_clusters_and_the_default_strategy(ch
     model = ActiveFuzzyKMeans(K, oracle=TableOracle.from_labels(LABELS), ask="group")
     with pytest.raises(ParameterError, match="'examples' and 'advice'"):
         model.set_params(**changed).fit(items(), examples=EXAMPLES)
+
+
+def pair(i, j, value, annotator="me"):
+    return Answer(round=0, kind="pair", items=(i, j), cluster=None, repeat=0, value=value,
+                  annotator=annotator)  # fmt: skip
+
+
+def test_answers_from_before_are_learnt_from_and_not_asked_again():
+    X = items()
+    before = fitted(X, budget=30)
+    assert_array_equal(fitted(X, answers=before.history_).memberships_, before.memberships_)
+    more = fitted(X, budget=20, answers=before.history_)
+    assert more.n_queries_ == 20
+    assert len({answer.question for answer in more.history_}) == 50
+
+
+def test_pairs_of_a_crowd_are_weighed_by_annotator_without_an_oracle():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    answers = []
+    for _ in range(1500):
+        i, j = rng.choice(60, 2, replace=False).tolist()
+        who = int(rng.integers(6))
+        same = y[i] == y[j] if who < 2 else rng.random() < 0.5  # two of six know
+        answers.append(pair(i, j, float(same), f"worker {who}"))
+    model = ActiveFuzzyKMeans(2, ask="pairwise", random_state=0)
+    model.fit(rng.normal(size=(60, 2)), answers=answers)
+    right = (model.labels_ == y).mean()
+    assert max(right, 1.0 - right) > 0.9
+    assert len(model.diagnostics_["similarity"]["annotators"]) == 6
+
+
+@pytest.mark.parametrize(
+    ("answers", "parameters"),
+    [
+        ([pair(0, N, 1.0)], {}),
+        ([pair(0, 1, 2.0)], {}),
+        ([(0, 1, 1.0)], {}),
+        ([pair(0, 1, 1.0)], {"strategy": "two-phase", "ask": "membership"}),
+    ],
+)
+def test_bad_answers_are_refused(answers, parameters):
+    model = ActiveFuzzyKMeans(K, **({"ask": "group"} | parameters))
+    with pytest.raises(ParameterError, match="'answers' parameter"):
+        model.fit(items(), answers=answers)

@@ -123,7 +123,7 @@ def annotate(client):
 
 
 def reshape(client):
-    """Rename, add, merge and pin groups and invite others until the invitation ends.
+    """Rename, add, refine, merge and pin groups and invite others until the invitation ends.
 
     These moves have no keys, so nothing is sent twice; every one can be told from all others.
     """
@@ -144,7 +144,8 @@ def reshape(client):
                 2: ("/merge", {"into": 0, "group": int(rng.integers(3, 9))}, "merge"),
                 3: ("/pin", {"group": 1, "row": client.count % ITEMS}, "pin"),
                 4: ("/invite", {"name": unique, "role": "owner", "days": 1}, "invite"),
-            }[int(rng.choice(5, p=[0.3, 0.05, 0.1, 0.3, 0.25]))]
+                5: ("/refine", {"group": int(rng.integers(3)), "names": unique}, "refine"),
+            }[int(rng.choice(6, p=[0.3, 0.05, 0.1, 0.25, 0.25, 0.05]))]
             body = urlencode({"session": mark, **form}).encode()
             sent = time.monotonic()
             client.note(began=event, sent=sent, **form)
@@ -346,6 +347,8 @@ def _is_that(event, line, names):
         return (target, value) == (line["into"], line["group"])
     if kind in ("rename", "group"):
         return text == line["name"]
+    if kind == "refine":
+        return (target, json.loads(text)) == (line["group"], [line["names"]])
     if kind == "invite":
         return names[target] == line["name"]
     return kind == "pin" and value == line["row"]

@@ -37,7 +37,7 @@ def policy_of(X, ask="group", audit=0.0, advice=()):
     policy = Stratified(precision=1e-9, max_items=None).policy(
         X, K, fuzzifier=2.0, rng=np.random.default_rng(0), ask=ask
     )
-    policy.audit = audit
+    policy.change_settings(audit=audit, target=None)
     policy.advice = tuple(advice)
     return policy
 

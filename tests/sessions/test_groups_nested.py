@@ -78,11 +78,11 @@ def test_a_sub_group_counts_for_all_above_and_a_group_is_silent_about_those_belo
     groups = GroupNumbers.of(6, DEEP, {})
     row = (0.0, 0.25, 0.0, 0.0, 0.5, 0.25)
     assert groups.row_now(row) == (0.75, 0.25)
-    assert groups.row_within(row, 0, asked=False) == (1.0, 0.0)
-    assert groups.row_within(row, 2, asked=False) == pytest.approx((2 / 3, 1 / 3))
-    assert groups.row_within((1.0, 0.0), 0, asked=False) is None
-    assert groups.row_within((0.0, 1.0), 0, asked=True) == ()  # elsewhere
-    assert groups.row_within((1.0, 0, 0, 0), 0, asked=True) == (0.0, 0.0)  # none of them
+    assert groups.row_within(row, 0, is_about=False) == (1.0, 0.0)
+    assert groups.row_within(row, 2, is_about=False) == pytest.approx((2 / 3, 1 / 3))
+    assert groups.row_within((1.0, 0.0), 0, is_about=False) is None
+    assert groups.row_within((0.0, 1.0), 0, is_about=True) == ()  # elsewhere
+    assert groups.row_within((1.0, 0, 0, 0), 0, is_about=True) == (0.0, 0.0)  # none of them
 
 
 def test_what_changes_a_tree_moves_the_answers_with_it():
@@ -93,9 +93,9 @@ def test_what_changes_a_tree_moves_the_answers_with_it():
     assert (flat.living, flat.row_now(row)) == ([0, 1], (1.0, 0.0))
     removed = GroupNumbers.of(6, (*DEEP, RemoveGroup(annotator="me", group=2)), {})
     assert removed.row_now(row) == (1.0, 0.0)
-    assert removed.row_within(row, 0, asked=False) == (0.0,)
+    assert removed.row_within(row, 0, is_about=False) == (0.0,)
     withdrawn = GroupNumbers.of(6, DEEP[:1], {4: 2, 5: 2})
-    assert withdrawn.row_within(row, 0, asked=False) == (1.0, 0.0)
+    assert withdrawn.row_within(row, 0, is_about=False) == (1.0, 0.0)
 
 
 # ---- in a session -------------------------------------------------------------------------------

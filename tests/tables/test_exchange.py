@@ -13,6 +13,7 @@ from askmeans.exceptions import DataError
 from askmeans.tables.exchange import (
     LabelledItem,
     argilla_records,
+    argilla_user,
     huggingface_table,
     label_studio_config,
     label_studio_tasks,
@@ -55,13 +56,13 @@ def test_tasks_of_label_studio_have_the_published_form_and_come_back(tmp_path):
     assert (shown.get("name"), shown.get("value")) == (choice["to_name"], "$text")
     assert second["annotations"] == []
     labels = read_labels(written(tmp_path / "t.json", [first, second]), GROUPS)
-    assert labels == {"a": ITEMS[0].answers["ann"]}
+    assert labels == {("a", "ann"): ITEMS[0].answers["ann"]}
 
 
 def test_a_column_called_as_ours_does_not_take_the_place_of_the_id(tmp_path):
     item = replace(ITEMS[0], data={"text": "a pea", "item_id": "order 7"})
     tasks = label_studio_tasks([item])
-    assert list(read_labels(written(tmp_path / "t.json", tasks), GROUPS)) == ["a"]
+    assert list(read_labels(written(tmp_path / "t.json", tasks), GROUPS)) == [("a", "ann")]
 
 
 def test_what_label_studio_writes_itself_is_read(tmp_path):
@@ -71,21 +72,23 @@ def test_what_label_studio_writes_itself_is_read(tmp_path):
             {"id": 1, "completed_by": 3, "was_cancelled": False, "result": [
                 {"id": "x", "from_name": "group", "to_name": "item", "type": "choices",
                  "origin": "manual", "value": {"choices": ["large"]}}]},
-            {"id": 2, "completed_by": 4, "was_cancelled": False, "result": [
+            {"id": 2, "completed_by": {"email": "d@x.org"}, "was_cancelled": False, "result": [
                 {"id": "y", "from_name": "group", "to_name": "item", "type": "choices",
                  "origin": "manual", "value": {"choices": [GROUPS[0]]}}]},
             {"id": 3, "completed_by": 5, "was_cancelled": True, "result": []},
         ],
     }  # fmt: skip
     labels = read_labels(written(tmp_path / "t.json", [task]), GROUPS)
-    assert labels == {"b": {"large": 0.5, GROUPS[0]: 0.5}}
+    assert labels == {("b", "3"): {"large": 1.0}, ("b", "d@x.org"): {GROUPS[0]: 1.0}}
     short = [
         {"id": 7, "item_id": "b", "group": "large", "annotator": 3},
         {"id": 8, "item_id": "a", "group": {"choices": ["large", GROUPS[0]]}},
         {"id": 9, "item_id": "c"},
     ]
     labels = read_labels(written(tmp_path / "m.json", short), GROUPS)
-    assert [shares["large"] for shares in labels.values()] == [1.0, 0.5]
+    assert {label: shares["large"] for label, shares in labels.items()} == {
+        ("b", "3"): 1.0, ("a", "me"): 0.5,
+    }  # fmt: skip
 
 
 def test_records_are_argillas_own_and_come_back(tmp_path):
@@ -97,7 +100,7 @@ def test_records_are_argillas_own_and_come_back(tmp_path):
     assert records[0].responses["group"][0].value == GROUPS[0]
     again = [record.to_dict() for record in records]
     labels = read_labels(written(tmp_path / "r.json", again), GROUPS)
-    assert labels == {"a": {GROUPS[0]: 1.0}}
+    assert labels == {("a", argilla_user("ann")): {GROUPS[0]: 1.0}}
 
 
 def test_hugging_face_reads_soft_labels_as_a_sequence_and_they_come_back(tmp_path):
@@ -117,7 +120,7 @@ def test_hard_labels_of_a_dataset_are_read_too(tmp_path):
     features = datasets.Features({"id": datasets.Value("string"), "label": names})
     rows = {"id": ["a", "b"], "label": [1, -1]}
     datasets.Dataset.from_dict(rows, features).to_parquet(str(tmp_path / "h.parquet"))
-    assert read_labels(tmp_path / "h.parquet", GROUPS) == {"a": {GROUPS[0]: 1.0}}
+    assert read_labels(tmp_path / "h.parquet", GROUPS) == {("a", "me"): {GROUPS[0]: 1.0}}
 
 
 @pytest.mark.parametrize(

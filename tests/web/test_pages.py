@@ -84,15 +84,21 @@ def test_an_answer_sent_again_after_it_was_taken_back_is_not_called_saved(seated
     assert kept(database) == []
 
 
+def take_back(client):
+    """The form in the history that takes the newest answer back."""
+    forms = Forms(client.get("/history").text).found
+    return next(each for where, each in forms if where == "/history/change" and "event" in each)
+
+
 def test_a_stale_take_back_is_refused(seated, database):
     client = seated()
     answer(client, "0.25")
-    stale = form(client.get("/history"), "/undo")
+    stale = take_back(client)
     answer(client, "0.75", page="/?question=1")
-    client.post("/undo", data=stale)
-    assert "look at the history again" in client.get("/").text
+    client.post("/history/change", data=stale)
+    assert "look at the history again" in client.get("/history").text
     assert kept(database) == [0.75]
-    client.post("/undo", data=form(client.get("/history"), "/undo"))
+    client.post("/history/change", data=take_back(client))
     assert kept(database) == []
 
 
@@ -195,3 +201,15 @@ def test_every_page_opens_whatever_is_asked(asked, tmp_path, tools):
         assert client.get("/practice").status_code in (200, 303)
         compares = asked.get("ask") == "pairwise"
         assert ('action="/pin"' in client.get("/items/0").text) is not compares
+
+
+def test_help_lists_every_key_of_the_pages(tmp_path, tools):
+    tools.make_fruit(tmp_path / "fruit.db", ask="group").close()
+    with tools.using(create_app(tmp_path / "fruit.db", settle_seconds=0.0)) as client:
+        session = client.app.state.context.session
+        (question,) = session.ask(annotator="ann")
+        session.tell(question.id, 0, annotator="ann")
+        session.settings.set_option("guidelines", "Look twice.")
+        listed = set(re.findall(r"<kbd>(.)</kbd>", client.get("/help").text)) | set("2345678")
+        for path in ("/", "/items", "/results", "/history"):
+            assert set(re.findall(r'data-key="(.)"', client.get(path).text)) <= listed, path

@@ -204,6 +204,8 @@ def test_a_folder_is_served_by_the_same_private_link_each_time(tmp_path, monkeyp
             with browser.open(links[-1], timeout=60) as page:
                 assert page.url == links[-1].partition("?")[0] + "name"
     assert links[0].partition("?")[2] == links[1].partition("?")[2]
+    with pytest.raises(ParameterError, match=r"'name'.*with a folder"):
+        serve(folder, "main", open_browser=False)
     (file,) = (tmp_path / "state" / "askmeans").iterdir()
     assert file.stat().st_mode & 0o077 == 0
     assert list(folder.iterdir()) == []

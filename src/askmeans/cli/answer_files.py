@@ -33,7 +33,7 @@ from askmeans.queries.values import (
     parse_row,
     row_text,
 )
-from askmeans.tables.exchange import read_labels
+from askmeans.tables.exchange import argilla_user, read_labels
 
 if TYPE_CHECKING:
     from askmeans.sessions import Session
@@ -58,22 +58,34 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     """The labels in another tool's file, as answers to the questions that this session asks."""
     groups = session.groups.all_names  # by their numbers; merged ones have a name together
     rows = {name: row for row, name in enumerate(session.rows.ids())}
+    people = {argilla_user(event.annotator): event.annotator for event in session.history.answers()}
     answers = []
-    for name, label in read_labels(path, groups).items():
+    for (name, user), label in read_labels(path, groups).items():
         if name not in rows:
             raise DataError(
                 f"{path} must be about items of the session. Got {name!r}, which is not one; "
                 "export from the same session, or give items the same ids."
             )
-        left, items = dict(label), (rows[name],)
+        left, items, who = dict(label), (rows[name],), people.get(user, user)
         shares = tuple(float(left.pop(group, 0.0)) for group in groups)
         if session.config.ask == "group":
             answers.append(
-                Answer(round=0, kind="group", items=items, cluster=None, repeat=0, value=shares)
-            )
+                Answer(
+                    round=0, kind="group", items=items, cluster=None, repeat=0, value=shares,
+                    annotator=who,
+                )
+            )  # fmt: skip
             continue
         answers += [
-            Answer(round=0, kind="membership", items=items, cluster=j, repeat=0, value=share)
+            Answer(
+                round=0,
+                kind="membership",
+                items=items,
+                cluster=j,
+                repeat=0,
+                value=share,
+                annotator=who,
+            )
             for j, share in enumerate(shares)
             if groups.index(groups[j]) == j
         ]

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Argument, Option
 
-from askmeans._util.checks import parse_digits
 from askmeans.cli.options import Annotator, SessionOptions, comma_list, command
 from askmeans.cli.output import add_hint, say
 from askmeans.exceptions import ParameterError, SessionError
@@ -135,6 +134,7 @@ def _change(session: "Session", changes: GroupChanges, annotator: str) -> None:
 
 def _change_tree(session: "Session", changes: GroupChanges, annotator: str) -> None:
     """Refine, flatten or move a group, where that is wanted."""
+    from askmeans._util.checks import parse_digits
     from askmeans.cli.questions import group_number
 
     kind, names, into = changes.change, changes.names, changes.into

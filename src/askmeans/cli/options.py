@@ -205,7 +205,8 @@ class _DatabaseCommand(TyperCommand):
         database = os.environ.get(VARIABLE)
         if database and "database" in words:
             values = self.make_parser(ctx).parse_args(list(args))[0]
-            if not isinstance(values.get(words[-1]), str):
+            n_typed = sum(isinstance(values.get(word), str) for word in words)
+            if n_typed in (0, len(words) - 1):  # what follows DB comes whole or not at all
                 args = [database, *args]
         return super().parse_args(ctx, args)
 

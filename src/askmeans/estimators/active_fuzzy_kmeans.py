@@ -167,7 +167,9 @@ class ActiveFuzzyKMeans(Clusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, examples: Any = None, advice: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, answers: Any = (), examples: Any = None, advice: Any = None
+    ) -> Self:
         """Ask questions and compute centres and memberships.
 
         Parameters
@@ -179,6 +181,10 @@ class ActiveFuzzyKMeans(Clusterer):
             `memberships_` of the others are predicted when they are read.
         y : array-like of shape (n_items,) or (n_items, n_clusters), default=None
             Labels or memberships, the answers with ``oracle="y"``; otherwise ignored.
+        answers : sequence of Answer, default=()
+            Answers from before, of any kind and by any number of annotators, such as `history_` or
+            a crowd's pairs. They cost no budget, and their questions are not asked again; without
+            an oracle the result rests on them. For the default strategy and data in memory.
         examples : tuple of (features, labels or memberships) or None, default=None
             Rows with known memberships that are not rows of X, such as the encoded names of the
             clusters: features of shape (m, n_features), and labels of shape (m,) or memberships of
@@ -205,6 +211,7 @@ class ActiveFuzzyKMeans(Clusterer):
         from askmeans.driver import run
         from askmeans.estimators.evidence import (
             check_advice,
+            check_answers,
             check_evidence,
             check_examples,
             result_without_questions,
@@ -213,9 +220,10 @@ class ActiveFuzzyKMeans(Clusterer):
 
         spec = self._spec()
         check_metric(self)
-        given = examples is not None or advice is not None
-        if given:
+        has_evidence = examples is not None or advice is not None
+        if has_evidence:
             check_evidence(self, spec)
+        has_evidence |= len(answers) > 0
         oracle = self._oracle(y)
         engine = None
         if is_out_of_core(self, X):
@@ -227,12 +235,13 @@ class ActiveFuzzyKMeans(Clusterer):
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
         self._check_table(oracle, n_items)
+        known = check_answers(self, spec, answers, n_items, in_memory=engine is None)
         seed = self.random_state if isinstance(self.random_state, Integral) else rng
         rows = None
         if engine is not None:
             rows = candidate_rows(n_items, as_seed(seed, "ActiveFuzzyKMeans"))
             items = engine.take(rows)[0]
-        if oracle is None and not given:
+        if oracle is None and not has_evidence:
             with default_float_errors():
                 result = unsupervised(self, items, rng, engine)
         else:
@@ -247,9 +256,11 @@ class ActiveFuzzyKMeans(Clusterer):
             if advice is not None:
                 tables = check_advice(advice, n_items, spec.n_clusters)
                 plan.advice = tables if rows is None else tuple(t.among(rows) for t in tables)
-            ask = partial(run, plan, budget=self.budget, progress=bool(self.verbose))
+            ask = partial(
+                run, plan, budget=self.budget, progress=bool(self.verbose), ledger=known.ledger()
+            )
             if oracle is None:
-                result = result_without_questions(plan)
+                result = result_without_questions(plan, known)
             else:
                 result = ask(oracle) if rows is None else run_about_candidates(ask, oracle, rows)
         attributes = attributes_of(result)

@@ -1,4 +1,4 @@
-"""Examples and advice as `fit` takes them: evidence beside the answers of the oracle."""
+"""Answers from before, examples and advice as `fit` takes them, beside the oracle's answers."""
 
 import copy
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from askmeans.estimators.inputs import check_new_items
 from askmeans.exceptions import ParameterError
 from askmeans.policy.advisers import Advice
 from askmeans.policy.examples import Examples
-from askmeans.queries import Answers
+from askmeans.queries import Answer, Answers
 from askmeans.results import Result
 from askmeans.spec import SIMILARITIES
 from askmeans.strategies import Stratified
@@ -42,6 +42,36 @@ def check_evidence(model: "ActiveFuzzyKMeans", spec: "PlanSpec") -> None:
             f"{type(spec.strategy).__name__}, which learns from its own questions only; use "
             'strategy="auto".'
         )
+
+
+def check_answers(
+    model: "ActiveFuzzyKMeans", spec: "PlanSpec", answers: Any, n_items: int, *, in_memory: bool
+) -> Answers:
+    """The answers from before, as a table: shares of items and clusters that exist."""
+    if len(answers) == 0:
+        return Answers()
+    plain = in_memory and isinstance(spec.strategy, Stratified) and model.n_clusters != "auto"
+    if not plain:
+        raise ParameterError(
+            f"The 'answers' parameter of {_OWNER} needs the default strategy, a number of clusters "
+            f"and data in memory. Got strategy={model.strategy!r}, n_clusters={model.n_clusters!r}"
+            f"{'' if in_memory else ' and data on disk'}."
+        )
+    for answer in answers:
+        if not isinstance(answer, Answer):
+            raise ParameterError(
+                f"The 'answers' parameter of {_OWNER} must be a sequence of "
+                f"askmeans.queries.Answer. Got {answer!r:.60} instead."
+            )
+        values = np.atleast_1d(answer.value)
+        clusters = max(len(values), 1 + (answer.cluster or 0))
+        inside = min(answer.items) >= 0 and max(answer.items) < n_items
+        if not inside or clusters > spec.n_clusters or ((values < 0.0) | (values > 1.0)).any():
+            raise ParameterError(
+                f"The 'answers' parameter of {_OWNER} must have shares in [0, 1] of items from 0 "
+                f"to {n_items - 1} and clusters from 0 to {spec.n_clusters - 1}. Got {answer}."
+            )
+    return Answers.of(answers, spec.n_clusters)
 
 
 def check_examples(
@@ -86,10 +116,11 @@ def check_advice(advice: Any, n_items: int, n_clusters: int) -> tuple[Advice, ..
     )
 
 
-def result_without_questions(policy: "StratifiedPolicy") -> Result:
-    """The result from examples and advice alone."""
+def result_without_questions(policy: "StratifiedPolicy", answers: Answers) -> Result:
+    """The result from answers from before, examples and advice alone."""
+    policy.learn(answers)
     return Result(
-        clustering=policy.clustering(), n_queries=0, n_queries_raw=0, n_rounds=0, history=Answers()
+        clustering=policy.clustering(), n_queries=0, n_queries_raw=0, n_rounds=0, history=answers
     )
 
 

@@ -1,4 +1,4 @@
-"""The belief after some answers: memberships of all items, and the errors to expect."""
+"""The belief after some answers: memberships of all items, and their expected errors."""
 
 import math
 from collections.abc import Iterator
@@ -18,26 +18,23 @@ from askmeans.policy.evidence import Evidence
 from askmeans.policy.examples import Examples, example_weights
 from askmeans.policy.hidden_groups import n_hidden_groups
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
-from askmeans.policy.models.training import ALL_OR_NOTHING, Predict, Training
+from askmeans.policy.models.training import ALL_OR_NOTHING, TRUST, Predict, Training
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
-ENOUGH = 5  # items per cluster, from which one without any is taken to be empty
-_TRUST = 0.3  # the part of a row with answers from which models learn from it
-_PARTLY = 0.05  # of a row, as in `evidence.NOTHING`: with less left it is complete
-_OBSERVED = 0.5  # the memberships to a cluster, over all answers, from which it is met
-_BELIEVED = (
-    0.5  # mean weight of examples from which on the models that learnt from them alone count
-)
-_FAR = 3.5  # robust deviations from which a noisy answer is not believed
-_SEVERAL = 3  # items in no cluster, from which one may be missing; fewer may be slips
-_JEFFREYS = 0.5  # mistakes added to those observed: none among n does not mean that there is none
-# The spread of the logarithm of errors that all models have in common: by the coverage of the band
+ENOUGH = 5  # items with answers per cluster: then an unobserved one is assumed to be empty
+_PARTLY = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
+_OBSERVED = 0.5  # summed memberships from which on a cluster is observed
+_BELIEVED = 0.5  # mean weight of examples from which on models of examples alone count
+_FAR = 3.5  # robust deviations from which on a noisy answer is ignored
+_SEVERAL = 3  # items in no cluster from which on one may be missing; fewer may be slips
+_JEFFREYS = 0.5  # mistakes added to the observed ones (Jeffreys' prior)
+# Standard deviation of the log of errors common to all models, chosen by the coverage of the band
 # in benchmarks/calibration.py, 96 % on its 14 tables, 83 % on 14 others and 78 % on 9 large ones;
 # with .3 it is 96, 71 and 61 %.
 _ALIKE = 0.4
-_TARGET = 2.0  # times the precision: the share of wrong items, as one wrong row has an error of 2
+_TARGET = 2.0  # share of wrong items, as a multiple of the precision: a wrong row has an error of 2
 _EIGHTY = 1.28  # standard deviations of an 80 % interval
 _MEAN = 0.8  # sqrt(2 / pi): the mean of a normal error, by its standard deviation
 _CHUNK = 100_000
@@ -45,7 +42,7 @@ _CHUNK = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """What is known of the answers' errors before any is given.
+    """The prior knowledge of the answers' errors.
 
     `noise` is their standard deviation, "auto" for one to be estimated; `levels` the number of
     points of their scale, None for a fine one.
@@ -56,7 +53,7 @@ class Scale:
 
     @property
     def rounding(self) -> float:
-        """Standard deviation of what rounding to the scale loses; 0 for a fine one."""
+        """Standard deviation of the rounding to the scale; 0 for a fine one."""
         return rounding_noise(self.levels)
 
 
@@ -65,7 +62,7 @@ EXACT = Scale()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Memberships of all items, their probability of no group, and confidence in the strongest."""
+    """Memberships of all items, the probability of no cluster, and the confidence."""
 
     memberships: Floats
     unassigned: Floats
@@ -73,7 +70,7 @@ class Outcome:
 
 
 class Belief:
-    """Models learnt from some answers, and everything that follows from them."""
+    """Models fitted to some answers, and all quantities that follow from them."""
 
     def __init__(
         self,
@@ -85,8 +82,8 @@ class Belief:
     ) -> None:
         self.pool: Pool = ensemble.pool
         self.strata = strata
-        self.n_clusters = int(evidence.values.shape[1])  # the groups there are
-        self.k = self.n_clusters + evidence.has_unassigned  # with that of items in none of them
+        self.n_clusters = int(evidence.values.shape[1])  # clusters that questions name
+        self.k = self.n_clusters + evidence.has_unassigned  # with "none of these", if modelled
         self.example_weights = np.zeros(self.k)  # of the examples of each cluster
         self.unassigned = evidence.unassigned
         more = self.k > self.n_clusters
@@ -94,8 +91,9 @@ class Belief:
         self.scale = scale
         self.places: Rows = np.searchsorted(self.pool.rows, evidence.items)
         self.observed = np.zeros(self.k, dtype=bool)
-        self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
-        # The unsupervised fit, its clusters named by the answers.
+        with one_thread():
+            self._unnamed = unnamed = ensemble.unsupervised_memberships(self.k)
+        # The unsupervised fit, its clusters matched to the answers.
         self._names = name_clusters(unnamed[self.places], self.evidence.values)
         self.unsupervised: Floats = unnamed[:, self._names]
         self.probabilities: Floats = self.unsupervised
@@ -111,20 +109,20 @@ class Belief:
 
     @property
     def n_answered(self) -> int:
-        """How many items have an answer other than "cannot say"."""
+        """The number of items with an answer other than "cannot say"."""
         return int(self.evidence.is_known.sum())
 
     @property
     def is_naming(self) -> bool:
-        """Whether to look for a cluster without any item yet; it may be empty."""
+        """Whether to search for items of unobserved clusters, which may be empty."""
         return not self.observed.all() and self.n_answered < ENOUGH * self.k
 
     def _consult(
         self, advice: tuple[Advice, ...], training: Training | None, ensemble: Ensemble
     ) -> None:
-        """Let advice change what is expected, as far as people's answers agree with it."""
+        """Change the expected memberships by advice, as people's answers support it."""
         rows = self.pool.rows
-        if training is None:  # no answers yet
+        if training is None:  # without answers
             if self.stack is None:  # advisers name the clusters
                 known, shares = advice[0].of(rows)
                 self._names = name_clusters(self._unnamed[known], shares[:, : self.k])
@@ -154,14 +152,14 @@ class Belief:
 
     def _learn(self, ensemble: Ensemble) -> Training | None:
         """Fit every model to the answers, and weigh them; returns what they learnt from."""
-        if self.k == 1:  # nothing to tell apart
+        if self.k == 1:  # a single cluster
             return None
         training = self._training()
         if training is None:
             return None
         partly = self.evidence.left[self.evidence.is_known] > _PARTLY
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
-            for _ in range(2):  # what fills the rows depends on what filled them
+            for _ in range(2):  # the filled in entries change the models
                 self.probabilities = min(
                     [self.probabilities, *ensemble.sketch(training, self.example_weights)],
                     key=self._misfit,
@@ -171,16 +169,17 @@ class Belief:
         self.stack = stack = self._stacked(ensemble, training)
         rows = np.isin(self.places, training.rows)
         belief = self._weight(training.Y, stack.pool[training.rows], rows)
-        if (belief < 0.5).any():  # once more, without those that are hardly believed
+        if (belief < 0.5).any():  # again with small weights for improbable answers
             weight = np.maximum(training.sample_weight * belief, 1e-3)
             training = replace(training, sample_weight=weight)
             stack = self._stacked(ensemble, training)
         self.stack, self.probabilities = stack, stack.pool
-        self.observed |= training.sample_weight @ training.Y >= _OBSERVED
+        placed = training.sample_weight * training.placed
+        self.observed |= placed @ training.Y >= _OBSERVED
         return training
 
     def _stacked(self, ensemble: Ensemble, training: Training) -> Stack:
-        """Every model, and the stack of them."""
+        """Fit all models, and stack them."""
         proximity = None
         if training.is_hard:
             proximity = Proximity.of(self.pool, training, self.strata.resolution)
@@ -198,15 +197,20 @@ class Belief:
         """The absolute errors of memberships of the pool, over all answers."""
         return float(np.nansum(np.abs(U[self.places] - self.evidence.values)))
 
-    def _training(self) -> Training | None:
-        """Rows that are known for the most part, the rest filled in as is probable."""
+    def _row_weights(self) -> Floats:
+        """The weight of each row, by its known share."""
         evidence, values = self.evidence, self.evidence.values
         known = ~np.isnan(values)
         mass = np.clip(np.where(known, values, 0.0), 0.0, 1.0).sum(axis=1)
         complete = known.all(axis=1) & ~evidence.unassigned
         weight = np.where(complete, 1.0, np.minimum(mass, 1.0))
         weight[evidence.all_but_one] = 1.0 - evidence.nowhere
-        some = weight > _TRUST
+        return weight
+
+    def _training(self) -> Training | None:
+        """Mostly known rows, with expected values for the unknown entries."""
+        evidence, values, weight = self.evidence, self.evidence.values, self._row_weights()
+        known, some = ~np.isnan(values), weight > TRUST
         if not some.any():
             return None
         U = self.probabilities[self.places].copy()
@@ -216,7 +220,7 @@ class Belief:
         return Training.of(self.places[some], U[some], weight[some], size, known[some])
 
     def _weight(self, answers: Floats, predicted: Floats, rows: NDArray[np.bool_]) -> Floats:
-        """Weights of some rows of noisy answers: low where one is far from what is predicted.
+        """Weights of some rows of noisy answers: low for a large difference from the prediction.
 
         Far is what is unusual beside the error expected of the row: where models are unsure they
         often err, and answers are right. So are those that were confirmed by repeats.
@@ -233,7 +237,7 @@ class Belief:
         return np.asarray(np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None)))
 
     def noise(self, *, averaged: bool = True) -> float:
-        """Standard deviation of the answers' errors: as set, of their scale, or estimated.
+        """Standard deviation of the answers' errors: given, of their scale, or estimated.
 
         Of repeats, that of their average; or of a single answer.
         """
@@ -248,7 +252,7 @@ class Belief:
             counts = np.bincount(self.evidence.place * self.k + self.evidence.cluster)
             repeats = float(counts[counts > 0].mean()) if averaged else 1.0
             return max(known, math.sqrt(within / repeats))
-        # Without repeats: half of what models do not explain may be noise.
+        # Without repeats half of the unexplained variance is assumed to be noise.
         misfit = self.stack.misfit if self.stack else 0.0
         return math.sqrt(known**2 + 0.5 * max(misfit - known**2, 0.0))
 
@@ -262,7 +266,7 @@ class Belief:
 
     @cached_property
     def estimated_error(self) -> float:
-        """The mean error of a membership to expect, over all items; answers have none."""
+        """The expected mean error of a membership over all items; answers have none."""
         if self.k == 1:
             return 0.0
         if self.stack is None:
@@ -270,18 +274,18 @@ class Belief:
         places, n, hard = self.places, self.pool.items.n, self.stack.answers_are_hard
         expected = self.stack.expected
         if not hard:
-            # Items of clusters that no answer has met are given to others. These are many if the
-            # unsupervised fit is right, but few if so many answers did not meet one.
+            # Items of unobserved clusters are put into others: many if the unsupervised fit is
+            # right, but few if so many answers did not observe them.
             nameless = float(self.unsupervised[:, ~self.observed].sum(axis=1).mean())
             expected = expected + 2.0 / self.k * min(nameless, 1.0 / (self.n_answered + 2.0))
         left = self.evidence.left
-        # What noise leaves in rows with answers.
+        # The error that noise leaves in rows with answers.
         noise = self.noise()
         own = noise * math.sqrt(self._own_share(noise**2))
         own = _MEAN * min(own, math.sqrt(self.stack.misfit))
         error = float((expected[places] * left + own * (left < 1.0)).sum())
         error += float(self._unasked(expected).mean()) * (n - len(places))
-        even = 2.0 * (self.k - 1.0) / self.k**2  # the error of even rows, where answers are hard
+        even = 2.0 * (self.k - 1.0) / self.k**2  # the error of even rows if answers are hard
         return min(error / n, even)
 
     @cached_property
@@ -292,7 +296,7 @@ class Belief:
             return 0.0, 0.0
         if self.stack is None:
             return 0.0, min(1.0, 2.0 / self.k)
-        if self.stack.answers_are_hard and self.expected_wrong:  # as that of the wrong items
+        if self.stack.answers_are_hard and self.expected_wrong:  # in proportion to the wrong items
             low, high = self.expected_wrong_band or (0.0, 0.0)
             return error * low / self.expected_wrong, error * high / self.expected_wrong
         width = math.exp(_EIGHTY * math.hypot(_ALIKE, 1.0 / math.sqrt(self.stack.n_mistakes + 0.5)))
@@ -300,19 +304,19 @@ class Belief:
 
     @cached_property
     def expected_wrong(self) -> float | None:
-        """How many items are not in their strongest cluster; None before there are answers."""
+        """The expected number of items in the wrong cluster; None without answers."""
         if self.stack is None:
             return None
         if self.k == 1:
             return 0.0
         unasked = 1.0 - self.stack.confidence(self._unasked(self.stack.pool))
-        asked = 1.0 - self._answered_confidence(self._answered_rows())
+        answered = 1.0 - self._answered_confidence(self._answered_rows())
         n_unasked = self.pool.items.n - len(self.places)
-        return float(asked.sum()) + (float(unasked.mean()) * n_unasked if n_unasked else 0.0)
+        return float(answered.sum()) + (float(unasked.mean()) * n_unasked if n_unasked else 0.0)
 
     @cached_property
     def expected_wrong_band(self) -> tuple[int, int] | None:
-        """The 80 % interval of how many items these are; None before there are answers.
+        """The 80 % interval of the number of wrong items; None without answers.
 
         A negative binomial distribution: Poisson, with a gamma distribution of the mean, whose
         spread is that of the mistakes among held-out answers, and of errors common to all models.
@@ -332,18 +336,18 @@ class Belief:
         return min(low, int(expected)), max(min(high, most), math.ceil(expected))
 
     def _unasked(self, rows: Floats) -> Floats:
-        """Rows of the pool's items without answers; all rows, where each has one."""
+        """Rows of the pool's items without answers; all rows if each has one."""
         return np.delete(rows, self.places, axis=0) if len(self.places) < len(self.pool) else rows
 
     def wrong_target(self, precision: float, target: float | None) -> float | None:
-        """The share of wrong items that is small enough; None where the error of memberships is."""
+        """The share of wrong items at which to stop; None if the error of memberships decides."""
         if self.stack is None or target is not None:
             return target
         hard = self.stack.strongest + _MEAN * self.noise() > ALL_OR_NOTHING
         return _TARGET * precision if hard else None
 
     def is_precise(self, precision: float, target: float | None) -> bool:
-        """Whether the estimate is small enough, and rests on enough answers.
+        """Whether the estimated error is small enough, and based on enough answers.
 
         It is the expected share of wrong items where answers are all or nothing, or a target for
         it is set; else the error of memberships.
@@ -356,7 +360,7 @@ class Belief:
         share = self.wrong_target(precision, target)
         if share is None:
             return self.estimated_error < precision
-        # No mistake among so many answers does not mean that there is none.
+        # No mistake among these answers does not mean that there is none.
         chance = _JEFFREYS / (count + 1.0) * (1.0 - count / n)
         wrong = (self.expected_wrong or 0.0) / n
         return max(wrong, chance) < share
@@ -370,19 +374,19 @@ class Belief:
 
     @cached_property
     def _inner(self) -> Predict:
-        """The same, with that of items that belong to none of the groups."""
+        """The same with the column of "none of these"."""
         if self.stack is not None:
             return self._refined(self.stack).predict
         centers, alpha = self.pool.unsupervised_fit
         return ClosedForm(centers=centers[self._names], fuzzifier=alpha)
 
     def _refined(self, stack: Stack) -> Stack:
-        """The stack; of more items than the pool has, its models see all of them."""
+        """The stack; if there are more items than in the pool, refined on all of them."""
         items = self.pool.items
         return stack if len(self.pool) == items.n else stack.refined(items)
 
     def outcome(self) -> Outcome:
-        """The result for all items; answers stand."""
+        """The result for all items, with the answers unchanged."""
         U = self._memberships()
         confidence = np.ones(len(U))
         if self.stack is not None and self.k > 1:
@@ -397,7 +401,7 @@ class Belief:
         return Outcome(memberships=memberships, unassigned=unassigned, confidence=confidence)
 
     def _memberships(self) -> Floats:
-        """Memberships of all items, with that of items that belong to none of the groups."""
+        """Memberships of all items, with the column of "none of these"."""
         if len(self.pool) == self.pool.items.n and self.stack is not None:
             U = self.stack.pool.copy()
         else:
@@ -406,14 +410,14 @@ class Belief:
         return U
 
     def _answered_rows(self, expected: Floats | None = None) -> Floats:
-        """Rows of the items with answers, from what is expected and these."""
+        """Rows of the items with answers, from the answers and the expected rows."""
         values, levels = self.evidence.values, self.scale.levels
         if expected is None:
             expected = self.probabilities[self.places]
         rows = expected.copy()
         if levels is None:
             keep_answers(rows, np.arange(len(rows)), values)
-        else:  # an answer on a coarse scale is an interval, and the mean of several a smaller one
+        else:  # an answer on a coarse scale is an interval, the mean of several a smaller one
             half = 0.5 / (levels - 1) / np.sqrt(np.maximum(self.evidence.times, 1))
             low = np.clip(np.nan_to_num(values - half, nan=0.0), 0.0, 1.0)
             high = np.clip(np.nan_to_num(values + half, nan=1.0), 0.0, 1.0)
@@ -448,13 +452,15 @@ class Belief:
         """Whether a cluster may be missing: of k + 1 equal ones it would have 1 / (k + 1)."""
         n_unassigned = int(self.unassigned.sum())
         share = n_unassigned / max(self.n_answered, 1)
-        if self.k > self.n_clusters and self.stack is not None:  # clear items are not asked about
+        if (
+            self.k > self.n_clusters and self.stack is not None
+        ):  # by the models: clear items have no questions
             share = max(share, float(self.stack.pool[:, -1].mean()))
         return n_unassigned >= _SEVERAL and share > 0.5 / (self.n_clusters + 1)
 
     @cached_property
     def suggested_clusters(self) -> int:
-        """How many groups the answers suggest."""
+        """The number of clusters that the answers suggest."""
         if not self.many_unassigned:
             return self.n_clusters
         if self.k == self.n_clusters or self.stack is None:
@@ -465,7 +471,7 @@ class Belief:
         return self.n_clusters + n_hidden_groups(Z[expected], int(self.unassigned.sum()))
 
     def _hedged(self, rows: Floats) -> Floats:
-        """The rows; an item of nothing but zeros is in the last cluster probably, not certainly."""
+        """The rows; an item with zeros only is probably, but not certainly, in the last cluster."""
         nowhere = self.evidence.nowhere
         hedged = (1.0 - nowhere) * np.isnan(self.evidence.values) + nowhere / self.k
         nothing = self.evidence.all_but_one & (np.nansum(self.evidence.values, axis=1) == 0.0)
@@ -480,7 +486,7 @@ class Belief:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WithoutLast:
-    """Memberships of any items to the groups, without the column of those in none of them."""
+    """Memberships of any items, without the column of "none of these"."""
 
     predict: Predict
     n_clusters: int

@@ -1,4 +1,4 @@
-"""All models together: each learns from the same answers, with no memory of other answers."""
+"""The ensemble: all models, fitted to the same answers."""
 
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -33,20 +33,20 @@ from askmeans.policy.models.training import (
 )
 from askmeans.policy.pool import Pool, WithExamples
 
-# Answers from which on models learn, and those with more parameters: fewer leave some fold without
-# any answer of another cluster.
+# Numbers of answers from which on models are fitted, and those with more parameters: with fewer
+# some fold has no answer of another cluster.
 FEW, _SOME = 3, 5
-_HARDLY = 0.01  # weight of an example below which models do not learn from it
+_HARDLY = 0.01  # weight of an example below which it is left out
 
 
 @cache
 def _controller() -> ThreadpoolController:
-    """The thread pools of the libraries in use; looking for them takes a while."""
+    """The thread pools of the loaded libraries; cached, since the search is slow."""
     return ThreadpoolController()
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """For matrices that are small, and since the same answers must give the same numbers."""
+    """One thread: faster for small matrices, and equal answers give equal numbers."""
     limit: AbstractContextManager[object] = _controller().limit(limits=1)
     return limit
 
@@ -80,12 +80,12 @@ class Ensemble:
         return Graph(self._whole)
 
     def unsupervised_memberships(self, n_clusters: int) -> Floats:
-        """Those of the pool by the fit without questions."""
+        """Memberships of the pool by the unsupervised fit."""
         U = self.pool.unsupervised_memberships
         return U if self.clusters is None else with_empty(U, self.clusters, n_clusters)
 
     def sketch(self, training: Training, weights: Floats | float = 1.0) -> list[Floats]:
-        """Memberships of the pool by quick models, to fill in rows with some answers."""
+        """Memberships of the pool by fast models, to fill in incomplete rows."""
         k, n = training.Y.shape[1], len(self.pool)
         if self.clusters is None:
             return [U[:n] for U in self._sketch(self._joined(training, weights))]
@@ -93,7 +93,7 @@ class Ensemble:
         return [with_empty(U[:n], self.clusters, k) for U in sketches]
 
     def learn(self, training: Training, weights: Floats | float = 1.0) -> list[Fitted]:
-        """Fit every model that so many answers of this kind allow.
+        """Fit every model for which there are enough answers of this kind.
 
         `weights` are those of the examples of each cluster.
         """
@@ -121,7 +121,7 @@ class Ensemble:
         return self.learn(Training.of(rows, self.examples.Y[:0], weight, weight))
 
     def _joined(self, training: Training, weights: Floats | float) -> Training:
-        """Answers and examples, which count as much as these weights say."""
+        """Training data of answers and examples, with these weights of the examples."""
         if self.examples is None:
             return training
         Y = self.examples.Y
@@ -131,7 +131,7 @@ class Ensemble:
         return training.with_examples(rows[kept], Y[kept], weight[kept])
 
     def _of_all(self, model: Fitted, n_clusters: int) -> Fitted:
-        """A model of the pool's clusters as one of all."""
+        """Convert a model of the pool's clusters to one of all clusters."""
         clusters, refine = self.clusters, model.refine
         assert clusters is not None
 

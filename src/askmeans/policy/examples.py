@@ -1,4 +1,4 @@
-"""Examples: rows with known memberships that are no items, such as the names of groups.
+"""Examples: rows with known memberships that are not items, such as names of groups.
 
 Models learn from examples beside the answers. Examples are weaker evidence: how much they count
 follows from how well the answers agree with what models expect that learn from examples alone.
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 
-_TRUSTED = 0.9  # how probably the examples of a group are right, before there are answers
-_MOSTLY = 0.5  # share of an example in some clusters, from which on it is one of these
-_LEAST = 1e-3  # of a membership: no answer is impossible
+_TRUSTED = 0.9  # prior probability that the examples of a group are right
+_MOSTLY = 0.5  # share of an example from which on it belongs to a cluster
+_LEAST = 1e-3  # smallest probability
 
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """Rows that are no items, and their memberships."""
+    """Rows that are not items, with their memberships."""
 
     X: Floats
     Y: Floats  # (m, n_clusters)
@@ -60,8 +60,8 @@ def example_weights(expected: Floats, answers: Floats, covered: NDArray[np.bool_
     that no example covers say nothing about the others' examples.
     """
     n_clusters = answers.shape[1]
-    elsewhere = np.nansum(answers[:, ~covered], axis=1) > _MOSTLY
-    expected, answers = expected[~elsewhere], answers[~elsewhere]
+    uncovered = np.nansum(answers[:, ~covered], axis=1) > _MOSTLY
+    expected, answers = expected[~uncovered], answers[~uncovered]
     even = 1.0 / n_clusters
     P = np.clip(expected, _LEAST, 1.0 - _LEAST)
     own = np.nan_to_num(answers * np.log(P / even))
@@ -70,6 +70,6 @@ def example_weights(expected: Floats, answers: Floats, covered: NDArray[np.bool_
 
 
 def _posterior(gain: Floats) -> Floats:
-    """The probability that examples are right, after so large a gain in log likelihood."""
+    """The probability that examples are right, given the gain in log likelihood."""
     odds = np.log(_TRUSTED / (1.0 - _TRUSTED)) + np.clip(gain, -50.0, 50.0)
     return np.asarray(1.0 / (1.0 + np.exp(-odds)))

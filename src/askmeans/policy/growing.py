@@ -1,11 +1,11 @@
-"""A number of clusters that follows from the answers: it starts small and grows by evidence.
+"""A number of clusters that grows with the answers.
 
 Rules of this file:
-- Whenever enough items belong to none of the clusters there is one more. The number follows from
-  the answers alone: from how many groups their rows have, and from what the policy suggests.
-- A row is silent about groups that came later, unless it sums to one: then nothing is left.
-- Items that were in none of the groups, when there were fewer, are asked about again, as a repeat
-  of the question; the new answer replaces the old.
+- If enough items belong to none of the clusters, one is added. The number follows from the answers
+  alone: from the groups in their rows, and from the suggestion of the policy.
+- Shares of later groups are unknown in a row, unless it sums to one.
+- Items that were in none of fewer groups are asked about again, as a repeat of the question; the
+  new answer replaces the old.
 """
 
 import math
@@ -18,11 +18,11 @@ from askmeans.queries.values import Row
 from askmeans.results import Clustering
 
 WHOLE = 1.0 - 1e-6  # shares that sum to one
-_UNASSIGNED = 0.5  # a row with less is in none of the groups, as in `askmeans.policy.evidence`
+_UNASSIGNED = 0.5  # a row with a smaller sum is in no group, as in `askmeans.policy.evidence`
 
 
 class GrowingPolicy:
-    """Proposes what the policy for so many clusters does, as many as the answers suggest.
+    """Uses the policy for the number of clusters that the answers suggest.
 
     Parameters
     ----------
@@ -40,12 +40,12 @@ class GrowingPolicy:
         self._make_policy = make_policy
         self._least, self._most = n_clusters, most
         self._policy = make_policy(n_clusters)
-        self.n_clusters = n_clusters  # there are now
+        self.n_clusters = n_clusters  # at present
         self._answered: set[Question] = set()
         self._again: list[Question] = []
 
     def learn(self, answers: Answers) -> None:
-        """Take note of all answers that stand; one cluster more where they suggest more."""
+        """Take note of all valid answers; add a cluster if they suggest more."""
         self._answered = {q for batch in answers.batches for q in batch.queries.questions()}
         widths = [b.queries.n_clusters for b in answers.batches
                   if isinstance(b.queries, GroupQueries)]  # fmt: skip
@@ -56,7 +56,7 @@ class GrowingPolicy:
     def propose(
         self, n: int, pending: Set[Question] = frozenset(), annotator: str = ME
     ) -> list[Question]:
-        """What is to be asked again, then the n best questions of the policy."""
+        """Questions to ask again, then the best ones of the policy."""
         first = [q for q in self._again if q not in pending and q not in self._answered][:n]
         more = self._policy.propose(n - len(first), pending, annotator) if len(first) < n else []
         return [*first, *more]
@@ -72,7 +72,7 @@ class GrowingPolicy:
 
     @property
     def stopped(self) -> str | None:
-        """Why it is settled; None while something is to be asked again."""
+        """Why it is settled; None while there are questions to ask again."""
         return None if self._open else self._policy.stopped
 
     @property
@@ -82,11 +82,11 @@ class GrowingPolicy:
 
     @property
     def _open(self) -> list[Question]:
-        """What is to be asked again, and was not."""
+        """Questions to ask again without an answer."""
         return [question for question in self._again if question not in self._answered]
 
     def _teach(self, n_clusters: int, answers: Answers) -> None:
-        """Let the policy for so many clusters learn."""
+        """Let the policy for this number of clusters learn."""
         if n_clusters != self.n_clusters:
             self._policy = self._make_policy(n_clusters)
             self.n_clusters = n_clusters
@@ -101,13 +101,13 @@ class GrowingPolicy:
 
 
 def filled(row: Row, n_clusters: int) -> Row:
-    """A row with a place for every group: 0 or NaN for those that came later."""
+    """A row with a place for every group: 0 or NaN for later ones."""
     rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
     return row + (rest,) * (n_clusters - len(row))
 
 
 def without_replaced(answers: Iterable[Answer]) -> list[Answer]:
-    """Answers without those that left an item in no group, and were asked for again since."""
+    """Answers without those that left an item in no group and were replaced since."""
     listed = list(answers)
     last: dict[tuple[int, ...], int] = {}
     for answer in listed:
@@ -121,7 +121,7 @@ def without_replaced(answers: Iterable[Answer]) -> list[Answer]:
 
 
 def to_ask_again(answers: Iterable[Answer]) -> list[Question]:
-    """Questions about items that were in none of the groups before there were others."""
+    """Questions about items that were in none of the earlier groups."""
     last: dict[tuple[int, ...], Answer] = {}
     for answer in answers:
         if answer.kind == "group":
@@ -136,7 +136,7 @@ def to_ask_again(answers: Iterable[Answer]) -> list[Question]:
 
 
 def renumbered(answers: Iterable[Answer]) -> list[Answer]:
-    """Answers with repeats counted among those kept: a repeat stands for what it replaced."""
+    """Answers with repeats numbered again after replaced answers were left out."""
     listed = list(answers)
     kept: dict[tuple[int, ...], set[int]] = {}
     for answer in listed:
@@ -152,7 +152,7 @@ def renumbered(answers: Iterable[Answer]) -> list[Answer]:
 
 
 def _is_open(answer: Answer) -> bool:
-    """Whether a row leaves an item in none of the groups, and is silent about another."""
+    """Whether a row leaves an item in none of the groups, with an unknown share of another."""
     if not isinstance(answer.value, tuple):
         return False
     n_silent = sum(map(math.isnan, answer.value))

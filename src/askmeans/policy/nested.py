@@ -30,9 +30,10 @@ from askmeans.results import Clustering
 
 _LIKELY = 0.5  # of an even share, from which on an item may belong to a group
 _LEAST = 4  # items for each sub-group that a branch has at least
-_PROBABLY = 0.5  # share of a group from which on its sub-groups are asked for at once
-_EXPAND = 0.5
-_FURTHER = 0.5  # of the mean uncertainty of a leaf, from which on another key is worth it
+_PROBABLY = 0.5  # of a row, from which on it is known where an item belongs
+# The share of a group from which on a card shows its sub-groups at once. Such a card may be
+# answered with any group, so a wrong guess costs nothing but its place on the card.
+_EXPAND = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,11 +189,13 @@ class NestedPolicy:
         return self._branches
 
     def _branch(
-        self, node: Node, weights: Floats, likely: Rows, before: Mapping[int, Branch]
+        self, node: Node, weights: Floats, members: Rows, before: Mapping[int, Branch]
     ) -> Branch:
         """The branch of a group: as before, where its items are the same."""
         answered = [batch.queries.item_table[:, 0] for batch in node.answers.batches]
-        rows = np.union1d(likely, np.concatenate([np.empty(0, np.intp), *answered])).astype(np.intp)
+        rows = np.union1d(members, np.concatenate([np.empty(0, np.intp), *answered])).astype(
+            np.intp
+        )
         old = before.get(node.number)
         if (
             old is not None
@@ -216,13 +219,13 @@ class NestedPolicy:
             above, answers = parent.weights, parent.node.answers
         share = above * U[:, column]
         least = np.sort(share)[-min(len(share), _LEAST * len(node.children))]
-        likely = np.flatnonzero((share >= _LIKELY / U.shape[1]) | (share >= least))
+        members = np.flatnonzero((share >= _LIKELY / U.shape[1]) | (share >= least))
         weights = share.copy()  # answers since the milestone
         for batch in answers.batches:
             if isinstance(batch.queries, GroupQueries):
                 known = ~np.isnan(batch.values[:, column])
                 weights[batch.queries.items[known]] = batch.values[known, column]
-        return weights, likely
+        return weights, members
 
     def _shares(self, number: int | None) -> Floats:
         """Shares of all items at the last milestone: of the groups at the top, or within one."""
@@ -247,11 +250,16 @@ class NestedPolicy:
         return self.root if number is None else self._branches[number].policy
 
     def wants(self, group: int, row: int) -> bool:
-        """Whether to ask at once for the sub-group of an item that was put into a group."""
+        """Whether to ask at once for the sub-group of an item that was put into a group.
+
+        Where that is less certain than the leaf of an item on average, each relative to chance.
+        """
         if group not in self.branches:
             return False
-        uncertainty = 1.0 - self._learnt(group)[1][row].max()
-        return bool(uncertainty >= _FURTHER * self._uncertainty().mean())
+        right = self._learnt(group)[1][row]
+        n_leaves = len(self._top) + sum(len(node.children) - 1 for node in self._nodes)
+        within = (1.0 - right.max()) / max(1.0 - 1.0 / len(right), 1e-9)
+        return bool(within >= self._uncertainty().mean() / max(1.0 - 1.0 / n_leaves, 1e-9))
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The n questions about items that lower the expected errors of the sub-groups most."""
@@ -363,8 +371,8 @@ class NestedPolicy:
             column = self._children(parent).index(number)
             in_group = above.items[np.nan_to_num(above.values[:, column]) > _PROBABLY]
             rows = in_group if parent is None else self._branches[parent].rows[in_group]
-            asked = branch.rows[branch.policy.ranked.evidence.items]
-            open_ = np.union1d(open_, np.setdiff1d(rows, asked))
+            answered = branch.rows[branch.policy.ranked.evidence.items]
+            open_ = np.union1d(open_, np.setdiff1d(rows, answered))
         return np.setdiff1d(np.concatenate(every), open_)
 
     def _uncertainty(self) -> Floats:

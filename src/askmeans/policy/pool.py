@@ -18,15 +18,15 @@ from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import memberships_from_distances
 
 _NONE = np.empty(0, dtype=np.intp)
-LARGEST = 2500  # items of a pool, of more a random part: their distances take 25 MB
+LARGEST = 2500  # largest number of items in a pool: their distances take 25 MB
 _WIDEST = 16  # principal axes of mixtures and graphs: a normal density has 153 terms along them
-_WIDE = 96  # features above which the unsupervised fit starts along so many principal axes: time
-_SEVERAL = 5  # features, from which uncorrelated ones are hardly chance
-_LESS_THAN_CHANCE = 0.5  # of the mean squared correlation of independent features, 1 / n
-_BLOCK = 2**22  # distances that are in memory at once: 32 MB
-_ROWS = 64  # of a matrix of distances, that are quicker to go through than all at once
-_TWINS = 1e-3  # of the mean distance: differences by rounding in single precision
-_FEW = 1000  # items that cross-validation iterates over: time; models are worse by it alike
+_WIDE = 96  # features above which the unsupervised fit uses as many principal axes, to save time
+_SEVERAL = 5  # features from which on a lack of correlation is no chance
+_LESS_THAN_CHANCE = 0.5  # ratio to the mean squared correlation of independent features, 1 / n
+_BLOCK = 2**22  # distances in memory at a time: 32 MB
+_ROWS = 64  # of a matrix of distances at a time, which is faster
+_TWINS = 1e-3  # rounding in single precision, as a share of the mean distance
+_FEW = 1000  # items for iterations of cross-validation, to save time
 
 
 def principal_axes(Z: Floats, count: int) -> Floats:
@@ -43,7 +43,7 @@ def quadratic(P: Floats) -> Floats:
 
 
 def quick_distances(Z: Floats, W: Floats) -> Floats:
-    """Squared distances by a matrix product: of centred points, where little is lost by it."""
+    """Squared distances by a matrix product, which is precise for centred points."""
     D = np.asarray(Z @ W.T, dtype=np.float64)
     D *= -2.0
     D += (Z**2).sum(axis=1)[:, None]
@@ -73,7 +73,7 @@ class Narrow:
     """
 
     middle: Floats
-    axes: Floats | None  # None: there are few features, and nothing is left out
+    axes: Floats | None  # None for few features
     points: Floats
     norms: Floats
 
@@ -93,7 +93,7 @@ class Narrow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standard:
-    """The common scale: every feature of the pool has mean 0 and spread 1 in it.
+    """The common scale, in which every feature of the pool has mean 0 and spread 1.
 
     Principal components are in a common scale already: their variances are their weights.
     """
@@ -185,7 +185,7 @@ class Pool:
 
     @cached_property
     def scaled_fit(self) -> tuple[Floats, float] | None:
-        """The same in the common scale; None where the items are in it already."""
+        """The same in the common scale; None if the items are in it already."""
         if float(self.scaled.spread.max()) < 1.1 * float(self.scaled.spread.min()):
             return None
         fit = self._fit(self.Z)
@@ -221,7 +221,7 @@ class Pool:
 
     @cached_property
     def typical(self) -> list[int]:
-        """The item that stands for each cluster of that fit, the largest cluster first."""
+        """A typical item of each cluster of that fit, the largest cluster first."""
         U = without_last_bits(self.unsupervised_memberships)
         if self.items.blank:
             U[np.isin(self.rows, list(self.items.blank))] = -1.0
@@ -230,7 +230,7 @@ class Pool:
         return list(dict.fromkeys(first.tolist()))
 
     def _fit(self, X: Floats, *, wide: bool = False) -> lloyd.Fit:
-        """The best of several starts, less fuzzy where clusters would merge.
+        """The best of several starts, with a smaller fuzzifier if clusters would merge.
 
         Of many features the starts are made along the principal axes, and the best is moved to its
         optimum in all of them.
@@ -246,12 +246,12 @@ class Pool:
             if not fit.merged or near.fuzzifier <= lloyd.LOWEST_FUZZIFIER:
                 return fit
         if wide:  # the usual fuzzifier makes clusters merge; one start shows at which they do not
-            apart = lloyd.fit(
+            separate = lloyd.fit(
                 X, self.n_clusters, fuzzifier="auto", init="k-means++", n_init=1, max_iter=200,
                 tol=1e-5, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
             return lloyd.fit(
-                X, self.n_clusters, fuzzifier=apart.fuzzifier, init="k-means++", n_init=5,
+                X, self.n_clusters, fuzzifier=separate.fuzzifier, init="k-means++", n_init=5,
                 max_iter=60, tol=1e-4, weights=np.empty(0), rng=self.rng,
             )  # fmt: skip
         usual = min(max(self.fuzzifier, 1.05), 2.0)
@@ -272,7 +272,7 @@ class Pool:
 
 
 class WithExamples(Pool):
-    """A pool, and after its items the rows of examples; scales and fits are those of the items."""
+    """A pool with the rows of examples after its items; scales and fits are of the items."""
 
     def __init__(self, pool: Pool, examples: Floats) -> None:
         self.base = pool
@@ -305,13 +305,13 @@ class WithExamples(Pool):
 
 
 class Strata:
-    """Every item of the pool belongs to the stratum of the nearest item asked about."""
+    """Strata: each item of the pool belongs to the nearest item with an answer."""
 
     def __init__(self, Z: Floats, rng: np.random.Generator) -> None:
-        # The common scale has mean 0, so that little is lost by this form of the distance.
+        # The common scale has mean 0, so this form of the distance is precise.
         Z = Z.astype(np.float32)
         norms = (Z**2).sum(axis=1)
-        D = Z @ Z.T  # in its place: the largest array there is
+        D = Z @ Z.T  # in place: the largest array
         D *= -2.0
         D += norms[:, None]
         D += norms
@@ -321,13 +321,13 @@ class Strata:
 
     @cached_property
     def resolution(self) -> float:
-        """The lower quartile of the distances to the nearest item that differs; 0 if none does."""
+        """The lower quartile of the distances to the nearest different item; 0 without one."""
         different = np.where(_TWINS * self.D.mean() < self.D, self.D, np.inf).min(axis=1)
         nearest = float(np.quantile(different, 0.25, method="lower"))
         return nearest if np.isfinite(nearest) else 0.0
 
     def sizes(self, rows: Rows) -> Floats:
-        """How many items are nearest to each of these."""
+        """The number of items in the stratum of each of these."""
         nearest = self.D[:, rows].argmin(axis=1)
         return np.bincount(nearest, minlength=len(rows)).astype(np.float64)
 

@@ -1,4 +1,4 @@
-"""The default policy: questions about few items, and the memberships of all others from models.
+"""The default policy: questions about few items; models predict the memberships of the others.
 
 Not in the paper. Rules of this file:
 - Models are learnt at milestones: counts of answers, each larger than the one before by a share.
@@ -29,8 +29,8 @@ from askmeans.policy.ranking import Ranking, Settings, different
 from askmeans.queries import ME, Answers, Question
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
-# Questions from one milestone to the next, by those answered before: the number of fits grows with
-# the logarithm of the answers.
+# Ratio of new answers between milestones to earlier ones: the number of fits grows with the
+# logarithm of the answers.
 GROWTH = 0.35
 
 
@@ -41,29 +41,29 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
-        self.weights: Floats | None = None  # how much each item counts for what to ask
+        self.weights: Floats | None = None  # weight of each item in the ranking
         self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
         self._examples: Examples | None = None
         self._questions = AskedQuestions()
         self._beliefs: dict[bytes, Belief] = {}
         self._ranking: Ranking | None = None
-        self._ranked: Answers | None = None  # that the ranking is up to date with
+        self._ranked: Answers | None = None  # the answers of the ranking
         self._errors: dict[bytes, ErrorEstimate] = {}  # by answers
-        self._learning = threading.Lock()  # of models: one thread learns, others do not wait
+        self._learning = threading.Lock()  # one thread fits models, others do not wait
         self._grounds: dict[tuple[bytes, tuple[int, ...]], tuple[Ensemble, Strata]] = {}
-        # Whether models are learnt by `catch_up` alone, after the first time.
+        # Whether only `catch_up` fits models, after the first time.
         self.learns_aside = False
-        self._unlearnt: Answers | None = None  # whose last milestone waits for `catch_up`
+        self._unlearnt: Answers | None = None  # answers whose models `catch_up` will fit
 
     def learn(self, answers: Answers) -> None:
-        """Take note of all answers that stand; models are learnt when they are needed."""
+        """Take note of all valid answers; models are fitted when they are needed."""
         self._answers = answers
         self._questions.update(answers)
 
     @property
     def examples(self) -> Examples | None:
-        """Rows with known memberships that are no items; they count neither as items nor asked."""
+        """Rows with known memberships that are not items, and cost no questions."""
         return self._examples
 
     @examples.setter
@@ -77,36 +77,20 @@ class StratifiedPolicy:
 
     @property
     def advice(self) -> tuple[Advice, ...]:
-        """What advisers say of items; it counts neither as answers nor as questions."""
+        """Memberships by advisers, which count neither as answers nor as questions."""
         return self._advice
 
     @advice.setter
     def advice(self, advice: tuple[Advice, ...]) -> None:
-        known = tuple(one for one in advice if len(one.items))  # others change nothing
+        known = tuple(one for one in advice if len(one.items))  # empty advice has no effect
         if [one.digest for one in known] != [one.digest for one in self._advice]:
             self._advice, self._ranked = known, None
 
-    @property
-    def audit(self) -> float:
-        """Share of new items that are chosen at random, where language models answer, too."""
-        return self.settings.audit
-
-    @audit.setter
-    def audit(self, share: float) -> None:
-        if share != self.settings.audit:
-            self.settings = replace(self.settings, audit=share)
-            self._ranked = None
-
-    @property
-    def target(self) -> float | None:
-        """The share of wrong items that is small enough; None for the rule by precision."""
-        return self.settings.target
-
-    @target.setter
-    def target(self, share: float | None) -> None:
-        if share != self.settings.target:
-            self.settings = replace(self.settings, target=share)
-            self._ranked = None
+    def change_settings(self, *, audit: float, target: float | None) -> None:
+        """Change settings that may change while a session runs; models stay."""
+        settings = replace(self.settings, audit=audit, target=target)
+        if settings != self.settings:
+            self.settings, self._ranked = settings, None
 
     @default_float_errors()
     def propose(
@@ -137,7 +121,7 @@ class StratifiedPolicy:
     @property
     @default_float_errors()
     def stopped(self) -> str | None:
-        """Why there is no need to ask on: "precision", "max_items" or "items"; None to go on."""
+        """The reason to stop: "precision", "max_items" or "items"; None to continue."""
         if self.batch_size > 0:
             return None
         precise = self._is_precise(self._current().belief)
@@ -146,7 +130,7 @@ class StratifiedPolicy:
     @property
     @default_float_errors()
     def batch_size(self) -> int:
-        """Questions to the next milestone, or to the last item that is wanted."""
+        """The number of questions up to the next milestone, or to the last wanted item."""
         there = len(self._answers)
         reached = self._milestones(there)[-1]
         gap = reached + self._step(reached) - there
@@ -156,18 +140,18 @@ class StratifiedPolicy:
     @property
     @default_float_errors()
     def suggested_clusters(self) -> int:
-        """How many clusters the answers speak of, at the last milestone."""
+        """The number of clusters that the answers suggest, at the last milestone."""
         return self._current().belief.suggested_clusters
 
     @property
     def unassigned(self) -> tuple[int, int]:
-        """How many items belong to none of the clusters, and of how many answered ones."""
+        """The number of items in no cluster, and of all items with answers."""
         belief = self._current().belief
         return int(belief.unassigned.sum()), belief.n_answered
 
     @default_float_errors()
     def expected(self, row: int) -> tuple[float, ...] | None:
-        """What models expect of an item of the pool, by the last milestone; None where none do."""
+        """The expected memberships of an item of the pool, at the last milestone; else None."""
         belief = self._current().belief
         place = np.flatnonzero(belief.pool.rows == row)
         if belief.stack is None or belief.is_naming or not len(place):
@@ -176,7 +160,7 @@ class StratifiedPolicy:
 
     @property
     def round(self) -> int:
-        """How often the ranking of questions was made anew, from 1."""
+        """The number of rankings of questions so far."""
         return len(self._milestones(len(self._answers)))
 
     @default_float_errors()
@@ -187,7 +171,7 @@ class StratifiedPolicy:
         return tuple(self._estimate(answers.first(count)) for count in counts if count)
 
     def _estimate(self, answers: Answers) -> ErrorEstimate:
-        """The error by these answers; computed once, and apart from what is in use."""
+        """The estimated error with these answers; cached, and without changes of the belief."""
         key = self._key(answers)
         if key not in self._errors:
             with self._learning:
@@ -200,11 +184,11 @@ class StratifiedPolicy:
     @property
     @default_float_errors()
     def ranked(self) -> Belief:
-        """What questions are ranked by: all that follows from the answers at the last milestone."""
+        """The belief at the last milestone, which ranks the questions."""
         return self._current().belief
 
     def belief(self) -> Belief:
-        """All that follows from all answers."""
+        """The belief from all answers."""
         with self._learning:
             return self._belief(self._answers)
 
@@ -259,7 +243,7 @@ class StratifiedPolicy:
         )
 
     def _is_precise(self, belief: Belief) -> bool:
-        """Whether asking on is not worth it."""
+        """Whether the result is precise enough to stop."""
         return belief.is_precise(self.settings.precision, self.settings.target)
 
     def _ended(self) -> str | None:
@@ -270,26 +254,26 @@ class StratifiedPolicy:
         return "max_items" if most is not None and n_items >= most else None
 
     def _step(self, count: int) -> int:
-        """Answers from one milestone to the next; few while clusters have no names."""
+        """The number of answers to the next milestone."""
         least = 2 if self.k <= 4 else 2 * max(2, self.k // 4)
         if self.settings.ask == "group":
             least = max(2, self.k // 4)
         return max(least, math.ceil(GROWTH * count))
 
     def _milestones(self, count: int) -> list[int]:
-        """The milestones that so many answers have reached, from 0."""
+        """The milestones up to this number of answers, from 0."""
         reached = [0]
         while reached[-1] + self._step(reached[-1]) <= count:
             reached.append(reached[-1] + self._step(reached[-1]))
         return reached
 
     def _key(self, answers: Answers) -> bytes:
-        """What a belief follows from: people's answers, and advice."""
+        """A key of the inputs of a belief: answers, examples and advice."""
         examples = () if self._examples is None else (self._examples.digest,)
         return b"".join([digest(answers), *examples, *(one.digest for one in self._advice)])
 
     def _belief(self, answers: Answers) -> Belief:
-        """The belief from these answers; the last and that of the ranking are remembered."""
+        """The belief from these answers; the last one and that of the ranking are cached."""
         key = self._key(answers)
         if key not in self._beliefs:
             used = None if self._ranking is None else self._ranking.belief
@@ -304,7 +288,7 @@ class StratifiedPolicy:
         return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
     def _ground(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
-        """Models and strata over a pool that has all items with answers."""
+        """Models and strata over a pool with all items that have answers."""
         base = self._base()
         also = np.setdiff1d(evidence.items, base[0].pool.rows)
         first, key = self._first, (also.tobytes(), self._clusters(evidence))
@@ -313,7 +297,7 @@ class StratifiedPolicy:
         return self._grounds[key]
 
     def _base(self) -> tuple[Ensemble, Strata]:
-        """Models and strata over the pool that no answer changes."""
+        """Models and strata over the random pool, without answers."""
         if self._first not in self._grounds:
             self._grounds[self._first] = self._over(np.empty(0, dtype=np.intp), self._first[1])
         return self._grounds[self._first]
@@ -325,10 +309,11 @@ class StratifiedPolicy:
 
     def _features(self, rows: Rows) -> Floats:
         """Of items: those of the common scale, and what the fit without questions says."""
-        return self._base()[0].pool.with_log_odds(self.items.take(rows))
+        with one_thread():
+            return self._base()[0].pool.with_log_odds(self.items.take(rows))
 
     def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
-        """The clusters that models learn, with that of items in none of the groups.
+        """The clusters of the models, with that of items in no cluster.
 
         All, while some may not have been met yet; then those that answers put items in.
         """
@@ -340,10 +325,10 @@ class StratifiedPolicy:
         return (*met.tolist(), *rest)
 
     def _over(self, also: Rows, clusters: tuple[int, ...]) -> tuple[Ensemble, Strata]:
-        """Models and strata over a random pool and these items, from the seed alone."""
+        """Models and strata over a random pool and these items; they depend on the seed only."""
         rng = np.random.default_rng(self.settings.seed)
-        pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
         with one_thread():
+            pool = Pool(self.items, len(clusters), self.settings.fuzzifier, rng, also=also)
             strata = Strata(pool.Z, np.random.default_rng([self.settings.seed, 2]))
             return self._ensemble(pool, clusters), strata
 
@@ -356,16 +341,16 @@ class StratifiedPolicy:
 
     @property
     def is_behind(self) -> bool:
-        """Whether there are answers that a milestone's models may be learnt from."""
+        """Whether a milestone without models was reached."""
         return self._ranked is not self._answers
 
     @default_float_errors()
     def catch_up(self) -> None:
-        """Learn models now if it is time, unless another thread learns."""
+        """Fit models now if they are due, unless another thread does."""
         self._current(learn=True)
 
     def _current(self, *, learn: bool | None = None) -> "Ranking":
-        """The ranking at the last milestone; the one before while another thread learns."""
+        """The ranking at the last milestone; the one before while another thread fits models."""
         learn = not self.learns_aside if learn is None else learn
         if self._learning.acquire(blocking=self._ranking is None):
             try:
@@ -383,7 +368,7 @@ class StratifiedPolicy:
         return self._ranking
 
     def _is_learnt(self, answers: Answers) -> bool:
-        """Whether there are models of the last milestone of these answers."""
+        """Whether the models of the last milestone exist."""
         if self._unlearnt is answers:
             return False
         first = answers.first(self._milestones(len(answers))[-1])
@@ -396,7 +381,7 @@ class StratifiedPolicy:
         return False
 
     def _learn_from(self, answers: Answers) -> "Ranking":
-        """Make the ranking that follows from these answers; that of the same belief is kept."""
+        """The ranking by these answers; kept if the belief is the same."""
         belief, kept = self._belief(answers), self._ranking
         if kept is not None and kept.belief is belief and kept.settings is self.settings:
             return kept
@@ -408,14 +393,14 @@ class StratifiedPolicy:
         return Ranking(belief, self.settings, self.weights)
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
-        """Centres as the memberships have them."""
+        """Means of the items, weighted by powers of the memberships."""
         W = U**self.settings.fuzzifier
         sums = sum(W[rows].T @ self.items.take(rows) for rows in belief.chunks())
         centers: Floats = sums / np.maximum(W.sum(axis=0), 1e-300)[:, None]
         return centers
 
     def _diagnostics(self, belief: Belief, U: Floats) -> Diagnostics:
-        """How sure the result is."""
+        """The diagnostics of the result."""
         noise = belief.noise(averaged=False)
         weights = {}
         if belief.stack is not None:
@@ -443,7 +428,7 @@ class StratifiedPolicy:
 
 
 def _estimate_of(belief: Belief, n_answers: int) -> ErrorEstimate:
-    """The errors that a belief expects of itself."""
+    """The estimated errors of a belief."""
     low, high = belief.error_band
     return ErrorEstimate(
         answers=n_answers, error=belief.estimated_error, low=low, high=high,

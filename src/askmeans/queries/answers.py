@@ -245,6 +245,8 @@ class Answers(Sequence[Answer]):
     def ledger(self) -> "Ledger":
         """Return a ledger of these answers, for a run that does not ask them again.
 
+        Of several answers to a question the first counts for plans; policies learn from all.
+
         Returns
         -------
         Ledger
@@ -253,6 +255,7 @@ class Answers(Sequence[Answer]):
         ledger = Ledger()
         for batch in self.batches:
             ledger.record(batch.queries, batch.values, annotators=batch.annotators)
+        ledger._batches = list(self.batches)
         return ledger
 
 

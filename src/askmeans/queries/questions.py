@@ -161,7 +161,7 @@ class _Batch:
         self._repeat = _frozen(np.full(len(table), repeats))
 
 
-class _Singles(_Batch):
+class _OneItemBatch(_Batch):
     """Questions about one item each."""
 
     width = 1
@@ -173,7 +173,7 @@ class _Singles(_Batch):
         return self._table[:, 0]
 
 
-class MembershipQueries(_Singles):
+class MembershipQueries(_OneItemBatch):
     """How much does each item belong to each cluster? (Definition 2).
 
     Parameters
@@ -210,7 +210,7 @@ class MembershipQueries(_Singles):
         return self._table[:, 1]
 
 
-class GroupQueries(_Singles):
+class GroupQueries(_OneItemBatch):
     """To which group does each item belong? A question is one item, and its answer a row.
 
     An answer is a row of shares, one for each group: a single group, or shares over several. A row
@@ -275,7 +275,7 @@ class PairQueries(_Batch):
         return self._table
 
 
-class _Threes(_Batch):
+class _ThreeItemBatch(_Batch):
     """Questions about three items."""
 
     width = 3
@@ -290,7 +290,7 @@ class _Threes(_Batch):
         return self._table
 
 
-class TripletQueries(_Threes):
+class TripletQueries(_ThreeItemBatch):
     """How similar are these three items? (Definition 3).
 
     Parameters
@@ -305,7 +305,7 @@ class TripletQueries(_Threes):
     __slots__ = ()
 
 
-class RelativeQueries(_Threes):
+class RelativeQueries(_ThreeItemBatch):
     """Is the first item more like the second (1), or like the third (0)? Half for a tie.
 
     Parameters

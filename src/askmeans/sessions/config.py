@@ -1,4 +1,4 @@
-"""A session's parameters as JSON: all that is needed to make the same policy again.
+"""The parameters of a session as JSON, which determine its policy.
 
 The strategy is stored with its resolved name and sizes, so that another default in a later version
 does not change an old session.
@@ -33,7 +33,7 @@ FEWEST = 2  # groups that "auto" starts from
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What a session was made with."""
+    """The parameters of a session."""
 
     n_clusters: int
     ask: str
@@ -41,16 +41,16 @@ class Config:
     budget: int | None
     levels: int | None
     annotations: int
-    most_annotations: int | None  # where people disagree, or models are surprised
+    most_annotations: int | None  # if people disagree, or models expected another answer
     fuzzifier: float
     seed: int
     lease_seconds: float
     cluster_names: list[str] | None
-    typical: list[list[int]] | None  # items that tell what each cluster is, where nobody named it
+    typical: list[list[int]] | None  # typical items of each cluster without a name
     feature_names: list[str] | None
-    grows: bool | None  # whether there is a group more whenever the answers speak of one
-    units: list[list[float]] | None  # [middle, width] of each feature: what it was scaled by
-    recipe: dict[str, Any] | None  # how features were made of a table (askmeans.tables)
+    grows: bool | None  # whether groups are added when the answers suggest it
+    units: list[list[float]] | None  # [middle, width] of each feature before scaling
+    recipe: dict[str, Any] | None  # recipe of the features (askmeans.tables)
     uses_names: bool | None  # whether names of groups are examples; None in older sessions: not
     encoded_names: dict[str, list[float]] | None  # by an embedding that is not stored
 
@@ -70,7 +70,7 @@ class Config:
         use_names: bool = True,
         **decisive: Any,
     ) -> "Config":
-        """The parameters, or an error that names the one that breaks its rule."""
+        """Check the parameters of `create`; an error names an invalid one."""
         grows = n_clusters == "auto"
         if grows:
             n_clusters = FEWEST if cluster_names is None else len(list(cluster_names))
@@ -134,13 +134,13 @@ class Config:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
-        """What `to_json` made."""
+        """The inverse of `to_json`."""
         config = from_stored(cls, values)
         config._check()
         return config
 
     def _check(self) -> None:
-        """Refuse, with a ValueError, what `checked` never lets through."""
+        """Raise a ValueError for values that `checked` refuses."""
         check(is_whole(self.n_clusters, 1), "n_clusters")
         check(
             isinstance(self.strategy, dict) and isinstance(self.strategy["kind"], str), "strategy"
@@ -166,28 +166,28 @@ class Config:
         return dataclasses.asdict(self)
 
     def make_strategy(self) -> Stratified:
-        """The strategy, as it was."""
+        """The strategy of the session."""
         strategy: Stratified = self.spec().strategy
         return strategy
 
     def spec(self) -> PlanSpec:
-        """All that decides which questions come."""
+        """The parameters of the questions."""
         return PlanSpec.from_json(self.to_json())
 
     @property
     def target(self) -> float:
-        """The share of wrong items that is good enough, as it was made; 0.0 where none was."""
+        """The share of wrong items at which to stop, as given to `create`; 0.0 for none."""
         return float(self.strategy.get("target") or 0.0)
 
     def make_policy(self, X: Any, blank: Iterable[int] = ()) -> StratifiedPolicy:
-        """The policy, from its beginning, the same at every call; blank items come last."""
+        """Make the policy, the same at every call; blank items come last."""
         made = self.spec().make(as_items(X, blank))
         assert isinstance(made, StratifiedPolicy)
         return made
 
 
 def _check_strategy(strategy: Any) -> None:
-    """Refuse strategies of the paper, and any other than the default one."""
+    """Refuse strategies other than the default one."""
     if strategy in ("auto", "stratified") or isinstance(strategy, Stratified):
         return
     raise ParameterError(
@@ -198,7 +198,7 @@ def _check_strategy(strategy: Any) -> None:
 
 
 def _annotations(value: Any) -> tuple[int, int | None]:
-    """How many answers each question gets, and how many where people disagree."""
+    """The number of answers to each question, and the maximum if people disagree."""
     pair = tuple(value) if isinstance(value, tuple | list) else (value,)
     for number in pair:
         check_number(number, "annotations", _OWNER, integer=True, minimum=1)
@@ -214,7 +214,7 @@ def _annotations(value: Any) -> tuple[int, int | None]:
 
 
 def check_names(names: Any, n_clusters: int) -> list[str] | None:
-    """Names of the clusters, one each and all different; None stays None."""
+    """Check the names of the clusters: one each, all different; None for none."""
     if names is None:
         return None
     listed = [check_name(str(name), "cluster_names", _OWNER) for name in names]

@@ -4,7 +4,7 @@ Rules of this file:
 - An event is appended once and never rewritten, but for a person's name.
 - The annotation of a field says how the columns `value` (a number), `target` (a whole number) and
   `text` store it. Kinds and columns are the schema: a released one does not change.
-- Whatever is read is checked (`from_row`): after an edit by hand a database may hold anything.
+- Rows are checked when they are read (`from_row`): after an edit by hand they may hold any values.
 """
 
 import json
@@ -28,18 +28,18 @@ _SLACK = 1e-3  # by which shares may exceed 1 together
 
 
 def current_client() -> str:
-    """What is written down with an event: as `from_client` says, else a program on this machine."""
+    """The client of an event: that of `from_client`, else a program on this machine."""
     return (_client.get() or f"python on {platform.node()}")[:_LONGEST_CLIENT]
 
 
 @contextmanager
 def from_client(name: str) -> Iterator[None]:
-    """Let what is done inside, in this thread or task, be done from a client of this name.
+    """Name the client of all events within this block, in this thread or task.
 
     Parameters
     ----------
     name : str
-        What the log shall say of it, at most 200 characters: "import of May", "robot 3".
+        Its name in the log, at most 200 characters: "import of May", "robot 3".
 
     Yields
     ------
@@ -68,10 +68,10 @@ def from_client(name: str) -> Iterator[None]:
 
 
 class _Codec(NamedTuple):
-    """How a field is stored."""
+    """The storage of a field."""
 
     write: Callable[[Any], dict[str, Any]]  # the columns
-    read: Callable[[Any], Any]  # from a row; a ValueError where the columns hold something else
+    read: Callable[[Any], Any]  # from a row; a ValueError for invalid values
 
 
 def _read_target(row: Any) -> int:
@@ -129,7 +129,7 @@ def _read_advice(row: Any) -> tuple[tuple[int, tuple[float, ...] | None], ...]:
 
 
 def _are_shares(shares: tuple[Any, ...]) -> bool:
-    """Whether these are a row of shares."""
+    """Whether the values are a row of shares."""
     return all(is_number(share, 0.0, 1.0) for share in shares) and sum(shares) <= 1.0 + _SLACK
 
 
@@ -150,7 +150,7 @@ _ADVICE = _Codec(lambda pairs: {"text": json.dumps(pairs, allow_nan=False)}, _re
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """The stored event: what the log, a receipt, the history and the audit show.
+    """A stored event, in the log, as a receipt, in the history and in the audit.
 
     Parameters
     ----------
@@ -159,15 +159,15 @@ class Event:
     at : float
         When, in seconds since 1970 by the database's clock.
     annotator : str
-        Who did it.
+        The annotator or owner.
     key : str
         The client's key, different for every event of an annotator.
     client : str or None
         The page, the command line or a program, and where it ran.
     repeated : bool
-        Of what a call returns: whether it was stored before, by the same key or answer.
+        In a receipt: whether it was stored before, with the same key or answer.
     undone : bool
-        Of what a call returns: whether it was taken back since.
+        In a receipt: whether it was taken back since.
     """
 
     kind: ClassVar[str]
@@ -181,13 +181,13 @@ class Event:
 
     @property
     def event(self) -> int:
-        """Its number, as `undo` and `take_back` take it."""
+        """Its number, for `undo` and `take_back`."""
         return self.id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply(Event):
-    """What an annotator gave to a question.
+    """The reply of an annotator to a question.
 
     Parameters
     ----------
@@ -199,11 +199,11 @@ class Reply(Event):
         The answer in [0, 1], to a group question a share for each group; None for an unsure, a
         skip, and an imported "cannot say".
     late : bool
-        Whether it came after its lease had ended, or after the question was settled.
+        Whether the lease had ended, or the question was settled.
     counts : bool
-        Of what a call returns: whether it is an answer that goes into the result.
+        In a receipt: whether it is an answer that counts in the result.
     gold : float, tuple of float or None
-        Of what a call returns: the known answer, where people may see it ("gold_feedback").
+        In a receipt: the known answer, if people may see it ("gold_feedback").
     """
 
     question: int
@@ -229,7 +229,7 @@ class Unsure(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skip(Reply):
-    """The question stays open, for later."""
+    """The question stays open."""
 
     kind: ClassVar[str] = "skip"
 
@@ -243,7 +243,7 @@ class Imported(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gold(Reply):
-    """A known answer, whose question people are asked anyway; costs no budget."""
+    """A known answer, whose question people are asked to test them; costs no budget."""
 
     kind: ClassVar[str] = "gold"
     original: Annotated[int | None, _ANY_TARGET] = None  # of a copy handed out, the gold question
@@ -251,7 +251,7 @@ class Gold(Reply):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat(Event):
-    """The same answer with another key, which is used up by it."""
+    """The same answer with another key, which cannot be used again."""
 
     kind: ClassVar[str] = "again"
     question: int
@@ -269,7 +269,7 @@ class Undo(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudicate(Event):
-    """An answer in the place of people's; None takes that back."""
+    """A decision that replaces people's answers; None takes it back."""
 
     kind: ClassVar[str] = "adjudicate"
     question: int
@@ -278,7 +278,7 @@ class Adjudicate(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WantOpinions(Event):
-    """So many answers are wanted to a question."""
+    """A question wants this number of answers."""
 
     kind: ClassVar[str] = "opinions"
     question: int
@@ -301,7 +301,7 @@ class Resume(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetBudget(Event):
-    """So many questions may be answered."""
+    """The maximum number of questions changed."""
 
     kind: ClassVar[str] = "budget"
     n: Annotated[int, _TARGET]
@@ -364,7 +364,7 @@ class AddGroup(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge(Event):
-    """A group is part of another from now on."""
+    """A group became part of another."""
 
     kind: ClassVar[str] = "merge"
     group: Annotated[int, _NUMBER]
@@ -373,7 +373,7 @@ class Merge(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveGroup(Event):
-    """A group was removed; what was put into it is in none of the groups."""
+    """A group was removed; its items are in none of the groups."""
 
     kind: ClassVar[str] = "remove"
     group: Annotated[int, _TARGET]
@@ -431,7 +431,7 @@ class Pin(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advice(Event):
-    """Memberships of items by an adviser; neither asked nor counted."""
+    """Memberships of items by an adviser, which cost no budget."""
 
     kind: ClassVar[str] = "model"
     rows: Annotated[tuple[tuple[int, tuple[float, ...] | None], ...], _ADVICE]  # row, shares
@@ -448,7 +448,7 @@ class Invite(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revoke(Event):
-    """An invitation was ended."""
+    """An invitation was revoked."""
 
     kind: ClassVar[str] = "revoke"
     invite: Annotated[int, _TARGET]
@@ -456,7 +456,7 @@ class Revoke(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pseudonym(Event):
-    """A person has another name in all events before."""
+    """A person's name was replaced in all earlier events."""
 
     kind: ClassVar[str] = "pseudonym"
     pseudonym: Annotated[str, _TEXT]
@@ -477,7 +477,7 @@ CHANGES = (*GROUP_CHANGES, Rename, Describe, Pin, SetOption)  # that `History.ch
 
 
 def to_row(event: Event) -> dict[str, Any]:
-    """The columns of an event, but for those that the store fills in."""
+    """The columns of an event, without those of the store."""
     row = {
         "kind": event.kind, "key": event.key, "annotator": event.annotator,
         "client": event.client, "question": getattr(event, "question", None),
@@ -489,7 +489,7 @@ def to_row(event: Event) -> dict[str, Any]:
 
 
 def from_row(row: Any) -> Event:
-    """The event of a row of the table; a ValueError where it was never stored by `to_row`."""
+    """Convert a row of the table to an event; a ValueError for invalid values."""
     try:
         return _from_row(KINDS[row.kind], row)
     except (ValueError, TypeError, AttributeError) as error:
@@ -497,7 +497,7 @@ def from_row(row: Any) -> Event:
 
 
 def _from_row(kind: type[Event], row: Any) -> Event:
-    """An event of a kind."""
+    """Convert a row to an event of this kind."""
     check(is_whole(row.id, 1) and is_number(row.at), "its number or time")
     check(isinstance(row.key, str) and isinstance(row.annotator, str), "its key or annotator")
     values = {name: codec.read(row) for name, codec in _CODECS[kind.kind]}

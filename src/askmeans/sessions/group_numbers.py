@@ -1,11 +1,11 @@
-"""The groups of a session: numbers that never shift, and answers as the groups of now see them.
+"""Numbers of groups, which never change, and answers in terms of the present groups.
 
 Rules of this file:
-- A group keeps its number for ever. A merged one redirects to another; one that was removed, or
-  whose adding was taken back, is gone, and its number is not given again. The columns of a result
-  are the living groups.
-- A row of shares has one number for each group there was when it was given. What it says of groups
-  that came later, and what is asked again, `askmeans.policy.growing` has.
+- A group keeps its number for ever. A merged one redirects to another. The number of a removed
+  group, or of one whose addition was taken back, is not used again. The columns of a result are the
+  living groups without sub-groups.
+- A row of shares has a number for each group that existed when it was given; about later groups see
+  `askmeans.policy.growing`.
 """
 
 import itertools
@@ -41,15 +41,17 @@ NO_SUCH_GROUP = (
     "saved. Reload the page, and choose one of the groups there are now."
 )
 
-_ROUNDED = 0.005  # how far from a point of a scale people write it: 33% of 1/3
+_ROUNDED = 0.005  # rounding of a point of a scale: 33% of 1/3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupNumbers:
-    """Which groups there are, and which are sub-groups of others."""
+    """The groups and their sub-groups."""
 
-    n: int  # numbers that were given
-    into: Mapping[int, int] = field(default_factory=dict)  # a merged group -> what it is part of
+    n: int  # number of used numbers
+    into: Mapping[int, int] = field(
+        default_factory=dict
+    )  # a merged group -> the group it is part of
     gone: frozenset[int] = frozenset()  # removed, or added and taken back
     parents: Mapping[int, int] = field(default_factory=dict)  # a sub-group -> its group
 
@@ -57,7 +59,7 @@ class GroupNumbers:
     def of(
         cls, n: int, changes: Iterable[GroupChange], withdrawn: Mapping[int, int | None]
     ) -> "GroupNumbers":
-        """The groups after some changes; of sub-groups taken back with what they were part of."""
+        """The groups after these changes; `withdrawn` are additions that were taken back."""
         into: dict[int, int] = {}
         parents: dict[int, int] = {}
         gone = {number for number, parent in withdrawn.items() if parent is None}
@@ -82,7 +84,7 @@ class GroupNumbers:
 
     @property
     def living(self) -> list[int]:
-        """Numbers of the groups that are there: in their order, each before its sub-groups."""
+        """Numbers of the present groups in their order, each before its sub-groups."""
         if not self.parents:
             return [j for j in range(self.n) if j not in self.into and j not in self.gone]
         order: list[int] = []
@@ -121,9 +123,9 @@ class GroupNumbers:
         return None if parent is None else self._merged(parent)
 
     def path(self, number: int) -> list[int]:
-        """A group after all that it is a sub-group of, from the top; whether they are there or not.
+        """A group after all groups above it, from the top, removed ones included.
 
-        A number that was merged stands for what it is part of.
+        A merged number is replaced by its group.
         """
         path = [self._merged(number)]
         while (parent := self.parent(path[-1])) is not None:
@@ -133,62 +135,62 @@ class GroupNumbers:
     def place(self, number: int) -> tuple[list[int], bool]:
         """The path of the living group in which shares of a number count, and if it was removed.
 
-        What was put into a removed sub-group is in none of the sub-groups.
+        Items of a removed sub-group are in none of the sub-groups.
         """
         path = self.path(number)
         there = next((i for i, j in enumerate(path) if j in self.gone), len(path))
         return path[:there], there < len(path)
 
     def resolve(self, number: int) -> int | None:
-        """The living group that a number stands for; None for one that is gone, or never was."""
+        """The living group of a number; None for a removed or unknown one."""
         if not 0 <= number < self.n:
             return None
         path, removed = self.place(number)
         return None if removed else path[-1]
 
     def _merged(self, number: int) -> int:
-        """What a number is part of."""
+        """The group that a number is merged into."""
         while number in self.into:
             number = self.into[number]
         return number
 
     def column(self, number: int) -> int | None:
-        """The place among the groups at the top of that which a number stands for."""
+        """The place of a number's group among the groups at the top."""
         group, top = self.resolve(number), self.children(None)
         return top.index(group) if group in top else None
 
     def members(self, number: int) -> list[int]:
-        """The numbers that stand for a living group or for one of its sub-groups."""
+        """The numbers of a living group and of its sub-groups."""
         there = (j for j in range(self.n) if self.resolve(j) is not None)
         return [j for j in there if number in self.path(j)]
 
     def share(self, row: Row, number: int) -> float:
-        """The share of a living group and its sub-groups in a row; NaN where it is silent."""
+        """The share of a living group and its sub-groups in a row; NaN if unknown."""
         rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
         return math.fsum(row[j] if j < len(row) else rest for j in self.members(number))
 
     def to_columns(self, question: Question) -> Question | None:
-        """A question with the column of its group in place of the number; None for one gone."""
+        """A question with the column of its group for the number; None for a removed group."""
         if question.cluster is None:
             return question
         column = self.column(question.cluster)
         return None if column is None else question._replace(cluster=column)
 
     def to_numbers(self, question: Question) -> Question:
-        """A question of a policy with the number of its group in place of the column."""
+        """A question of a policy with the number of its group for the column."""
         if question.cluster is None:
             return question
         return question._replace(cluster=self.children(None)[question.cluster])
 
     def row_now(self, row: Row) -> Row:
-        """A row by the groups at the top: NaN where it is silent."""
+        """A row by the groups at the top; NaN for unknown shares."""
         if len(row) == self.n and self.is_plain:
             return row
         rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
         shares: dict[int, list[float]] = {group: [] for group in self.children(None)}
         for j in range(self.n):
             path, _ = self.place(j)
-            if path:  # sub-groups that came later are part of what was named
+            if path:  # later sub-groups are part of the named group
                 later = 0.0 if j in self.parents else rest
                 shares[path[0]].append(row[j] if j < len(row) else later)
         return tuple(map(math.fsum, shares.values()))
@@ -202,11 +204,11 @@ class GroupNumbers:
                 shares[path[0]] += share
         return tuple(shares)
 
-    def row_within(self, row: Row, group: int, *, asked: bool) -> Row | None:
+    def row_within(self, row: Row, group: int, *, is_about: bool) -> Row | None:
         """A row by the sub-groups of a group; None where it is silent, () for an item elsewhere.
 
-        A share of the group itself says that it is in none of the sub-groups where these were
-        `asked` for; else it is silent about them.
+        A share of the group itself is in none of the sub-groups if the question `is_about` these;
+        else its sub-group is unknown.
         """
         shares = dict.fromkeys(self.children(group), 0.0)
         total = none = 0.0
@@ -216,7 +218,7 @@ class GroupNumbers:
                 total += share
                 if path[-1] != group:
                     shares[path[path.index(group) + 1]] += share
-                elif asked or removed:
+                elif is_about or removed:
                     none += share
         if not total:
             return ()
@@ -242,7 +244,7 @@ class GroupNumbers:
         return as_row(value, len(self.living), names)
 
     def _column_or_name(self, group: Any, names: Sequence[str]) -> Any:
-        """The column of a group that goes by its number; a name stays one."""
+        """Convert the number of a group to its column; names do not change."""
         number = group
         if isinstance(group, str):
             number = None if group.strip() in names else parse_digits(group.strip())
@@ -266,7 +268,7 @@ class GroupNumbers:
 
 
 def _below(group: int, edges: Mapping[int, int]) -> set[int]:
-    """All that is part of a group, by what each number is directly part of."""
+    """All numbers below a group, by the group directly above each."""
     below: set[int] = set()
     while more := {j for j, above in edges.items() if above in {group, *below}} - below:
         below |= more
@@ -279,7 +281,7 @@ def as_evidence(
     groups: GroupNumbers,
     within: int | None = None,
 ) -> list[Answer]:
-    """Answers as the groups of now see them, in their order.
+    """Answers in terms of the present groups, in their order.
 
     Those that say something of the groups at the top, or of the sub-groups of the one `within`.
     """
@@ -291,21 +293,21 @@ def as_evidence(
         value: float | Row | None = math.nan if event.value is None else event.value
         cluster = question.cluster
         if question.kind == "group":
-            asked = (cluster is None) == (within is None)
+            is_about = (cluster is None) == (within is None)
             if cluster is not None:
-                asked = asked and groups.resolve(cluster) == within
+                is_about = is_about and groups.resolve(cluster) == within
                 several.add(question.items)
                 cluster = None
             if not isinstance(event.value, tuple):
-                value = silent if asked else None
+                value = silent if is_about else None
             elif within is None:
                 value = groups.row_now(event.value)
             else:
-                value = groups.row_within(event.value, within, asked=asked)
+                value = groups.row_within(event.value, within, is_about=is_about)
         elif not plain:
             assert cluster is not None
             cluster = groups.column(cluster)
-            value = None if cluster is None else value  # of a group that is gone
+            value = None if cluster is None else value  # of a removed group
         if value is not None:
             answers.append(
                 Answer(
@@ -337,7 +339,7 @@ def _last_of_each(answers: list[Answer], several: set[tuple[int, ...]]) -> list[
 
 
 def _is_silent(answer: Answer) -> bool:
-    """Whether nothing is known from an answer."""
+    """Whether an answer has no known share."""
     return bool(answer.value) and bool(np.isnan(answer.value).all())
 
 
@@ -346,7 +348,7 @@ def as_advice(
     groups: GroupNumbers,
     within: int | None = None,
 ) -> tuple[Advice, ...]:
-    """What advisers say of items, by the groups of now: those at the top, or those within one."""
+    """Advice by the present groups: those at the top, or those within one."""
     tables = []
     for name, rows in sorted(advice.items()):
         known: dict[int, Row] = {}
@@ -356,7 +358,7 @@ def as_advice(
                 now = (
                     groups.row_now(shares)
                     if within is None
-                    else groups.row_within(shares, within, asked=False)
+                    else groups.row_within(shares, within, is_about=False)
                 )
             if now:
                 known[row] = now
@@ -367,7 +369,7 @@ def as_advice(
 
 
 def as_shares(value: Any, groups: GroupNumbers, names: list[str], levels: int | None) -> Value:
-    """A row of shares by the groups' numbers."""
+    """Convert an answer to a row of shares by the groups' numbers."""
     row = groups.row_from(value, names)
     if any(map(math.isnan, row)):
         raise AnswerError(
@@ -387,7 +389,7 @@ def as_shares(value: Any, groups: GroupNumbers, names: list[str], levels: int | 
 
 
 def as_number(value: Any, levels: int | None) -> float:
-    """A number from 0 to 1, one of the scale's points where there is a scale."""
+    """Check a number from 0 to 1; round it to the scale."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value <= 1:  # type: ignore[operator]  # mypy sees no numbers ABC
         raise AnswerError(
             f"An answer must be a number in [0, 1]. Got {value!r:.60} instead; unsure() says that "
@@ -410,14 +412,14 @@ def as_number(value: Any, levels: int | None) -> float:
 
 
 def taken_name(name: str) -> str:
-    """What people read where a group has the name already that they gave to another."""
+    """The message for a name that another group has."""
     if name == RESERVED:
         return f"No group can be called “{name}”: tables use it for the items. Choose another name."
     return f"Another group is called “{name}” already. Choose another name."
 
 
 def unique_names(known: Mapping[int, str], n_clusters: int) -> list[str]:
-    """Known names, "Group A" and so on for the others; all different, and none is "id"."""
+    """Known names, and "Group A" and so on for others; all different, and none is "id"."""
     names: dict[int, str] = {}
     taken = {RESERVED}
     for j, name in sorted(known.items()):  # an old database may have the same name twice

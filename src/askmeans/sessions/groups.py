@@ -1,7 +1,7 @@
-"""The groups of a session: added, refined, renamed, described, merged, removed; their examples.
+"""The groups of a session: methods that change them, and their examples.
 
 Rules of this file:
-- A group goes by its number, which it keeps for ever, or by its name.
+- A group is identified by its number, which never changes, or by its name.
 - Every change is an event, checked inside the transaction that writes it; `History.take_back` and
   `Session.undo` write another event that reverses it.
 """
@@ -49,7 +49,7 @@ _FIXED = (
 
 
 class _RaceError(Exception):
-    """Another process was quicker."""
+    """Another process was faster."""
 
 
 class Groups(Sequence[Group]):
@@ -77,7 +77,7 @@ class Groups(Sequence[Group]):
         self._results = results
 
     def _all(self) -> list[Group]:
-        """The groups as of now."""
+        """The present groups."""
         with self._runtime.up_to_date() as state:
             groups, about = self._runtime.groups, state.descriptions
             names = dict(zip(groups.living, self._results.names(), strict=True))
@@ -108,13 +108,13 @@ class Groups(Sequence[Group]):
 
     @property
     def names(self) -> list[str]:
-        """What the groups are called now, each before its sub-groups."""
+        """Names of the present groups, each before its sub-groups."""
         with self._runtime.lock:
             return self._results.names()
 
     @property
     def all_names(self) -> list[str]:
-        """What groups are called by their numbers, which never shift.
+        """Names of all groups by number.
 
         A merged group has the name of the group that it is part of now.
         """
@@ -122,7 +122,7 @@ class Groups(Sequence[Group]):
             return self._results.all_names()
 
     def choices(self, cluster: int | None = None) -> list[Group]:
-        """The groups that a card shows.
+        """The groups on a card.
 
         Parameters
         ----------
@@ -159,11 +159,11 @@ class Groups(Sequence[Group]):
 
     @property
     def can_change(self) -> bool:
-        """Whether groups may be added and merged: not where items are compared."""
+        """Whether groups may be added and merged: not in sessions that compare items."""
         return self._config.ask not in SIMILARITIES
 
     def find(self, group: Any) -> int | None:
-        """The number of a group that goes by its number or its name.
+        """The number of a group, by its number or its name.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Groups(Sequence[Group]):
             return groups.resolve(int(group)) if is_number else None
 
     def number(self, group: int | str) -> int:
-        """The number of a group, as `find` has it; a ParameterError where there is none.
+        """The number of a group, as by `find`; a ParameterError for an unknown group.
 
         Parameters
         ----------
@@ -207,7 +207,7 @@ class Groups(Sequence[Group]):
         return number
 
     def add(self, name: str, *, annotator: str = ME, key: str | None = None) -> int:
-        """Add a group; everything answered before stays, and is silent about it.
+        """Add a group; earlier answers stay valid, and do not cover it.
 
         Items that were in none of the groups are asked about again.
 
@@ -239,7 +239,7 @@ class Groups(Sequence[Group]):
         self, names: Sequence[str], parent: int | None, method: str, annotator: str,
         key: str | None,
     ) -> range:  # fmt: skip
-        """Append that there are more groups, at the top or within one; their numbers."""
+        """Append new groups, at the top or within one; return their numbers."""
         listed = tuple(check_name(name, "name", f"Groups.{method}") for name in names)
 
         def added(_: "Transaction") -> list[Event]:
@@ -343,10 +343,10 @@ class Groups(Sequence[Group]):
             The stored event.
         """
         name = check_name(name, "name", "Groups.rename")
-        if self._config.ask in SIMILARITIES:  # the clusters are those of the result
+        if self._config.ask in SIMILARITIES:  # the clusters are known from a result
             self._runtime.compute()
 
-        def renamed() -> Event:  # inside the transaction: others may be naming, too
+        def renamed() -> Event:  # inside the transaction, since others may rename, too
             number, results = self.number(group), self._results
             if name in results.taken_names(number):
                 raise ParameterError(
@@ -360,7 +360,7 @@ class Groups(Sequence[Group]):
         return self._moves.log(renamed)
 
     def describe(self, group: int | str, text: str, *, annotator: str = ME) -> Event:
-        """Say in a line what belongs to a group; language models are given it, too.
+        """Set the description of a group, a line that language models read, too.
 
         Parameters
         ----------
@@ -393,7 +393,7 @@ class Groups(Sequence[Group]):
         )
 
     def merge(self, a: int | str, b: int | str, *, annotator: str = ME) -> Event:
-        """Make two groups one: the first goes on, and what was said of the second is about it.
+        """Merge two groups: answers about the second count for the first.
 
         Parameters
         ----------
@@ -409,7 +409,7 @@ class Groups(Sequence[Group]):
         Event
             The stored event.
         """
-        self._check_asks_groups("merge")  # a part of a membership says nothing of the whole
+        self._check_asks_groups("merge")  # one membership does not determine the sum of two
 
         def merged() -> Event:
             into, other = (self.number(group) for group in (a, b))
@@ -477,7 +477,7 @@ class Groups(Sequence[Group]):
         return list(self._add(names, number, "refine", annotator, key))
 
     def flatten(self, group: int | str, *, annotator: str = ME) -> Event:
-        """Take the sub-groups of a group away: what was put into them is in the group.
+        """Remove the sub-groups of a group; their items are in the group.
 
         Parameters
         ----------
@@ -540,7 +540,7 @@ class Groups(Sequence[Group]):
         return self._moves.log(moved)
 
     def _check_not_within(self, group: int, other: int, method: str) -> None:
-        """Refuse to make a group a part of itself or of its sub-groups; and the only one at all."""
+        """Refuse to move a group into itself or its sub-groups, and to move the only group."""
         groups = self._runtime.groups
         if other in groups.path(group):
             raise ParameterError(
@@ -590,7 +590,7 @@ class Groups(Sequence[Group]):
         return new
 
     def _placed_in(self, group: int, row: int, annotator: str) -> int:
-        """The number of the question by which an annotator put an item into a group."""
+        """The number of the question whose answer put an item into a group."""
         runtime = self._runtime
         for number in reversed(runtime.about((row,))):
             answer = runtime.state.reply(number, annotator)
@@ -613,7 +613,7 @@ class Groups(Sequence[Group]):
         annotator: str = ME,
         key: str | None = None,
     ) -> int:
-        """Put items into a group: one answer each, all of them or none.
+        """Put items into a group: one answer each, all or none.
 
         Parameters
         ----------
@@ -652,7 +652,7 @@ class Groups(Sequence[Group]):
         return self._moves.place(map(int, rows), shares, annotator, key)
 
     def undo_move(self, key: str, *, annotator: str = ME) -> int:
-        """Take back a `move`: its answers that still stand, and what they replaced stands again.
+        """Take back the valid answers of a `move`, and restore those that they replaced.
 
         Parameters
         ----------
@@ -669,7 +669,7 @@ class Groups(Sequence[Group]):
         return self._moves.take_back_placed(annotator, key)
 
     def remove(self, group: int | str, *, annotator: str = ME) -> Event:
-        """Remove a group: what people put into it is in none of the groups, as after "none".
+        """Remove a group: its items are in none of the groups, as after "none".
 
         Its number is not given again. Nothing is lost: `Session.undo` and `History.take_back`
         bring the group back with all that was put into it.
@@ -721,7 +721,7 @@ class Groups(Sequence[Group]):
         return self._pin(group, row, "Groups.pin", annotator, on=True)
 
     def unpin(self, group: int | str, row: int, *, annotator: str = ME) -> Event:
-        """Show an item as an example no longer.
+        """Remove an item from the pinned examples of a group.
 
         Parameters
         ----------
@@ -740,7 +740,7 @@ class Groups(Sequence[Group]):
         return self._pin(group, row, "Groups.unpin", annotator, on=False)
 
     def _pin(self, group: int | str, row: int, owner: str, annotator: str, *, on: bool) -> Event:
-        """Append that an item is pinned, or no longer."""
+        """Append that an item is pinned or unpinned."""
         check_number(row, "row", owner, integer=True, minimum=0)
         n_rows = len(self._runtime.rows)
         if row >= n_rows:
@@ -768,7 +768,7 @@ class Groups(Sequence[Group]):
             return self._results.pinned(self.number(group))
 
     def grow(self) -> None:
-        """With n_clusters="auto", add a group where enough items belong to none.
+        """With n_clusters="auto", add a group if enough items belong to none.
 
         Not after an annotator took a group back, or removed one.
         """
@@ -791,7 +791,7 @@ class Groups(Sequence[Group]):
             self._moves.log(added)
 
     def _check_can_change(self, method: str) -> None:
-        """Refuse where items are compared."""
+        """Refuse changes in sessions that compare items."""
         if not self.can_change:
             raise SessionError(
                 f"Groups.{method} needs a session that asks for groups or memberships. "
@@ -801,7 +801,7 @@ class Groups(Sequence[Group]):
             )
 
     def _check_asks_groups(self, method: str) -> None:
-        """Refuse where groups are not what is asked."""
+        """Refuse in sessions that do not ask for groups."""
         if self._config.ask != "group":
             raise SessionError(
                 f"Groups.{method} needs a session that asks for groups. "
@@ -811,7 +811,7 @@ class Groups(Sequence[Group]):
 
 
 def as_line(text: object) -> str:
-    """A description of a group in one line; refused where it is too long or cannot be printed."""
+    """Check the description of a group; return it in one line."""
     line = " ".join(text.split()) if isinstance(text, str) else None
     if line is None or len(line) > _LINE or not line.isprintable():
         raise ParameterError(

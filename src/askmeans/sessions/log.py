@@ -1,13 +1,12 @@
-"""The log of a session, folded: which moves are legal, and the state that the events lead to.
+"""The state of a session that follows from its events, and the legal moves.
 
 Rules of this file:
-- The state of a session is its events, folded. Folding the same events in the same order gives the
-  same state; nothing else goes in.
-- What a question is to one annotator is a Standing; MOVES says which event leads where. A move
-  that is not in the table is refused, and a refused move changes nothing.
-- A question is settled once as many annotators as wanted have answered, or an answer was imported.
-  Undoing one of the first lets the next one move up; who took it back and answers again takes the
-  old place. Every answer that stands is evidence.
+- The state is a fold of the events: the same events in the same order give the same state.
+- The Standing of a question for an annotator changes by the events in MOVES. Any other move is
+  refused, and changes nothing.
+- A question is settled by the wanted number of answers, or by an imported one. After an undo the
+  next answer counts; an annotator who answers again gets the old place. All valid answers are
+  evidence.
 """
 
 import uuid
@@ -53,17 +52,17 @@ from askmeans.sessions.events import (
     WantOpinions,
 )
 
-# How far answers must be apart to want another: more than half of an item is put elsewhere.
+# Difference of answers from which on another is wanted: more than half of an item is moved.
 DISAGREEING = 0.5
 IMPORTED = "held"  # the annotator of imported answers
-GOLD = "gold"  # and of those that are known, to see how people answer
-ITSELF = "askmeans"  # the annotator of what follows from the answers, such as a further group
+GOLD = "gold"  # and of known ones, which test people
+ITSELF = "askmeans"  # the annotator of automatic events, such as a further group
 
 E = TypeVar("E", bound=Event)
 
 
 class Standing(StrEnum):
-    """What a question is to one annotator."""
+    """The state of a question for one annotator."""
 
     OPEN = "open"
     SKIPPED = "skipped"
@@ -85,19 +84,19 @@ MOVES: dict[Standing, dict[type[Event], Standing]] = {
 
 
 class State:
-    """What the events up to `last` lead to."""
+    """The state after the events up to `last`."""
 
     def __init__(
         self, annotations: int = 1, budget: int | None = None, most: int | None = None
     ) -> None:
         self.annotations = annotations
-        self._most = most  # annotations, where people disagree
-        self.budget = budget  # most questions to answer; None for any number
+        self._most = most  # maximum number of annotations, if people disagree
+        self.budget = budget  # maximum number of questions; None without a limit
         self.last = 0
         self.last_event: Event | None = None
         self.paused = False
         self.names: dict[int, str] = {}  # group -> name
-        self.descriptions: dict[int, str] = {}  # group -> a line on what belongs there
+        self.descriptions: dict[int, str] = {}  # group -> a line about its items
         self.pins: dict[int, list[int]] = {}  # group -> rows, in the order they were pinned
         self.options: dict[str, Any] = {}
         self.changes: list[Event] = []  # of groups and options, in order
@@ -108,20 +107,22 @@ class State:
         self.withdrawn: dict[int, int | None] = {}  # their numbers -> what they were sub-groups of
         self.by_key: dict[tuple[str, str], Event] = {}  # (annotator, key)
         self.undone: set[int] = set()  # events taken back
-        self.touched: list[int] = []  # questions that an event was about, in order
-        self.n_changes = 0  # of the answers that stand
-        self.n_rewrites = 0  # those of them that are more than another answer
+        self.touched: list[int] = []  # questions of the events, in order
+        self.n_changes = 0  # number of changes of the valid answers
+        self.n_rewrites = 0  # those of them that are not just a further answer
         self.log_answers: list[Reply] = []  # every answer, those taken back included
-        self.gold: dict[int, Gold] = {}  # question -> its known answer; of copies, too
+        self.gold: dict[int, Gold] = {}  # question -> its known answer; copies included
         self.advice: dict[str, dict[int, tuple[float, ...] | None]] = {}  # adviser -> row -> shares
-        self._answers: dict[int, list[Reply]] = {}  # question -> standing answers, in order
+        self._answers: dict[int, list[Reply]] = {}  # question -> valid answers, in order
         self._spent: set[int] = set()  # questions answered here
         self._replies: dict[tuple[int, str], Reply] = {}  # (question, annotator)
-        self._stacks: dict[str, list[Reply]] = {}  # annotator -> what they may undo, in order
-        self._counts: dict[str, Counter[str]] = {}  # annotator -> kinds of those
-        self._decisions: dict[int, Adjudicate] = {}  # question -> what counts
-        self._wanted: dict[int, int] = {}  # question -> answers wanted, where those are others
-        # (question, annotator) -> answers that moved up when they undid theirs
+        self._stacks: dict[str, list[Reply]] = {}  # annotator -> replies to undo, in order
+        self._counts: dict[str, Counter[str]] = {}  # annotator -> numbers of them by kind
+        self._decisions: dict[int, Adjudicate] = {}  # question -> decision
+        self._wanted: dict[
+            int, int
+        ] = {}  # question -> number of wanted answers, if not the usual one
+        # (question, annotator) -> answers that counted instead after an undo
         self._behind: dict[tuple[int, str], set[int]] = {}
 
     def fold(self, events: Iterable[Event]) -> None:
@@ -175,14 +176,14 @@ class State:
                     self._change_groups(event)
 
     def standing(self, question: int, annotator: str) -> Standing:
-        """What a question is to an annotator."""
+        """The state of a question for an annotator."""
         event = self._replies.get((question, annotator))
         if event is None:
             return Standing.OPEN
         return Standing.SKIPPED if isinstance(event, Skip) else Standing.ANSWERED
 
     def reply(self, question: int, annotator: str) -> Reply | None:
-        """The annotator's answer to a question, or their skip, unless it was taken back."""
+        """An annotator's valid answer or skip; None without one."""
         return self._replies.get((question, annotator))
 
     def stands(self, event: Event) -> bool:
@@ -197,7 +198,7 @@ class State:
         )
 
     def as_of_now(self, event: E, *, repeated: bool = False) -> E:
-        """An event for a caller, with what holds of it now."""
+        """An event as a receipt, with its present state."""
         flags: dict[str, Any] = {"repeated": repeated, "undone": event.id in self.undone}
         if isinstance(event, Reply):
             gold = self.gold.get(event.question) if self.options.get("gold_feedback") else None
@@ -210,19 +211,19 @@ class State:
         return kind in MOVES[self.standing(question, annotator)]
 
     def last_of(self, annotator: str) -> Reply | None:
-        """What an annotator would undo first."""
+        """The reply that an annotator would undo first."""
         stack = self._stacks.get(annotator, [])
         return next((event for event in reversed(stack) if not isinstance(event, KNOWN)), None)
 
     def replies(self, annotator: str | None = None) -> list[Reply]:
-        """Answers and skips that stand, of one annotator or of all, in order."""
+        """Valid answers and skips of one annotator or of all, in order."""
         if annotator is not None:
             return list(self._stacks.get(annotator, ()))
         every = [event for stack in self._stacks.values() for event in stack]
         return sorted(every, key=lambda event: event.id)
 
     def skipped_by(self, annotator: str) -> list[int]:
-        """Questions that an annotator skipped, the longest ago first."""
+        """Questions that an annotator skipped, the earliest first."""
         stack = self._stacks.get(annotator, ())
         return [event.question for event in stack if isinstance(event, Skip)]
 
@@ -231,11 +232,11 @@ class State:
         return [stack[-n:] for stack in self._stacks.values()]
 
     def count(self, question: int) -> int:
-        """How many answers a question has."""
+        """The number of answers to a question."""
         return len(self._answers.get(question, ()))
 
     def evidence(self) -> list[Reply | Adjudicate]:
-        """Every answer that stands, in the order of the log; of a decided question the decision."""
+        """All valid answers in the order of the log; decisions instead of replaced answers."""
         undecided = [
             event
             for question, answers in self._answers.items()
@@ -245,11 +246,11 @@ class State:
         return sorted([*undecided, *self._decisions.values()], key=lambda event: event.id)
 
     def decision(self, question: int) -> Adjudicate | None:
-        """What was decided about a question that people answered."""
+        """The decision about a question."""
         return self._decisions.get(question)
 
     def wanted(self, question: int) -> int:
-        """How many answers a question wants: one more as long as those it has disagree."""
+        """The wanted number of answers: one more while answers disagree."""
         if question in self.gold:
             return 1  # everybody gets a copy of their own
         wanted = max(self.annotations, self._wanted.get(question, 0))
@@ -268,7 +269,7 @@ class State:
         return self.annotations > 1 or bool(self._wanted) or self._most is not None
 
     def answers(self, question: int) -> list[Reply | Adjudicate]:
-        """The answers that settle a question, or will; not those that came after."""
+        """The answers that settle a question, without later ones."""
         if question in self._decisions:
             return [self._decisions[question]]
         settling: list[Reply | Adjudicate] = []
@@ -281,7 +282,7 @@ class State:
         return settling
 
     def is_settled(self, question: int) -> bool:
-        """Whether it has as many answers as wanted, or was decided."""
+        """Whether a question has the wanted answers, or a decision."""
         if question in self._decisions:
             return True
         answers = self._answers.get(question)
@@ -290,26 +291,26 @@ class State:
         return len(answers) >= self.wanted(question) or any(isinstance(e, KNOWN) for e in answers)
 
     def has_place(self, question: int, annotator: str) -> bool:
-        """Whether an annotator's answer would be among the wanted ones, as the undone one was."""
+        """Whether an annotator's new answer would be among the wanted ones, as the undone one."""
         undone = (question, annotator) in self._behind
         return undone and self._place(question, annotator) < self.wanted(question)
 
     def original(self, question: int) -> int:
-        """The gold question that one handed out is a copy of; others are themselves."""
+        """The gold question of a copy; other questions are their own original."""
         gold = self.gold.get(question)
         return question if gold is None or gold.original is None else gold.original
 
     @property
     def n_checked(self) -> int:
-        """How many copies of gold questions are answered."""
+        """The number of answered copies of gold questions."""
         return sum(self.original(n) != n and n in self._answers for n in self.gold)
 
     def value(self, question: int) -> Value:
-        """The answer to a settled question; NaN where nobody could say, of rows the mean."""
+        """The combined answer to a question; NaN for "cannot say", the mean of rows."""
         return combined(event.value for event in self.answers(question) if event.value is not None)
 
     def group_made_with(self, answer: Event) -> AddGroup | Refine | None:
-        """The group that was added for this answer, if nothing but the answer is in it."""
+        """The group that was added for this answer, if it has no other item."""
         made = self.by_key.get((answer.annotator, key_of_group(answer.key)))
         if not isinstance(made, AddGroup | Refine) or made not in self.group_changes:
             return None
@@ -327,16 +328,16 @@ class State:
 
     @property
     def answered(self) -> list[int]:
-        """Questions that anybody has answered, in the order of their first answers."""
+        """Questions with answers, in the order of their first answers."""
         return list(self._answers)
 
     @property
     def n_spent(self) -> int:
-        """Different questions answered here, which is what a budget counts."""
+        """The number of different questions that cost budget."""
         return len(self._spent)
 
     def counts(self) -> dict[str, Counter[str]]:
-        """How many answers, unsures, skips and late answers stand, by annotator."""
+        """The numbers of valid answers, unsures, skips and late answers, by annotator."""
         counts = {}
         for annotator, count in self._counts.items():
             if self._stacks[annotator]:
@@ -345,7 +346,7 @@ class State:
         return counts
 
     def _change_groups(self, event: GroupChange) -> None:
-        """There are other groups now."""
+        """Apply a change of the groups."""
         self._rewrite()
         self.group_changes.append(event)
         if isinstance(event, AddGroup):
@@ -356,7 +357,7 @@ class State:
             self.names |= dict(zip(event.numbers, event.names, strict=True))
 
     def _undo_group_change(self, undo: UndoGroupChange) -> None:
-        """One of these was taken back."""
+        """Take a change of the groups back."""
         self._rewrite()
         change = next(each for each in self.group_changes if each.id == undo.taken_back)
         self.group_changes.remove(change)
@@ -367,7 +368,7 @@ class State:
             self.withdrawn |= dict.fromkeys(change.numbers, change.group)
 
     def _pin(self, event: Pin) -> None:
-        """An example of a group, or one less."""
+        """Add or remove an example of a group."""
         rows = self.pins.setdefault(event.group, [])
         if event.row in rows:
             rows.remove(event.row)
@@ -375,7 +376,7 @@ class State:
             rows.append(event.row)
 
     def _add_reply(self, event: Reply) -> None:
-        """An answer or a skip."""
+        """Apply an answer or a skip."""
         self.touched.append(event.question)
         place = (event.question, event.annotator)
         before = self._replies.get(place)
@@ -399,7 +400,7 @@ class State:
         self._count(event.question)
 
     def _decide(self, event: Adjudicate) -> None:
-        """A decision about a question, or that it is taken back."""
+        """Apply a decision, or its reversal."""
         self._rewrite()
         self.touched.append(event.question)
         before = self._decisions.pop(event.question, None)
@@ -409,7 +410,7 @@ class State:
             self._decisions[event.question] = event
 
     def _undo(self, undo: Undo) -> None:
-        """An answer or a skip was taken back."""
+        """Apply an undo."""
         self.touched.append(undo.question)
         event = self._replies.pop((undo.question, undo.annotator))
         assert event.id == undo.taken_back
@@ -428,25 +429,25 @@ class State:
         self._count(undo.question)
 
     def _rewrite(self) -> None:
-        """The answers that stand are others than those before and one more."""
+        """Note a change of the valid answers that is not just a further answer."""
         self.n_changes += 1
         self.n_rewrites += 1
 
     def _unstack(self, event: Reply) -> None:
-        """Remove a reply from what its annotator may undo."""
+        """Remove a reply from those that its annotator may undo."""
         self._stacks[event.annotator].remove(event)
         self._counts[event.annotator][event.kind] -= 1
         self._counts[event.annotator]["late"] -= event.late
 
     def _place(self, question: int, annotator: str) -> int:
-        """Where an annotator's answer would stand among those there are."""
+        """The place of an annotator's answer among the present ones."""
         behind = self._behind.get((question, annotator), ())
         answers = self._answers.get(question, ())
         places = (place for place, event in enumerate(answers) if event.id in behind)
         return next(places, len(answers))
 
     def _count(self, question: int) -> None:
-        """Keep what the budget counts."""
+        """Update whether a question costs budget."""
         answers = self._answers.get(question, ())
         if question not in self.gold and any(not isinstance(event, KNOWN) for event in answers):
             self._spent.add(question)
@@ -460,12 +461,12 @@ def key_of_group(key: str) -> str:
 
 
 def key_of_split(group: int) -> str:
-    """How the keys of answers begin that a split put into a group."""
+    """The prefix of keys of answers that a split moved to a group."""
     return f"split-{group}-"
 
 
 def key_of_batch(key: str) -> str:
-    """How the keys of answers begin that were given together."""
+    """The prefix of keys of answers that were stored together."""
     return f"batch-{key}-"
 
 
@@ -489,7 +490,7 @@ def as_key(key: str | None) -> str:
 
 
 def check_annotator(annotator: object, *, person: bool = False) -> str:
-    """The annotator's name; refused where it is none, or is no person's."""
+    """Check an annotator's name; `person` refuses reserved ones."""
     name = check_name(annotator, "annotator")
     if person and name in (IMPORTED, GOLD, ITSELF):
         raise ParameterError(

@@ -1,14 +1,14 @@
-"""What annotators and owners do, appended to the log: answers, skips, undos, changes.
+"""Moves of annotators and owners, appended to the log: answers, skips, undos, changes.
 
 Rules of this file:
-- A move is checked inside the write transaction that appends it, against all events there are.
-  Nothing is changed in memory before the commit.
-- The same key again, or the same answer, appends nothing new: what was stored is returned. Where
-  the connection to the database is lost, the whole move is tried again with the same key.
-- The budget limits which questions are handed out. An answer to a question that was handed out is
-  always stored, marked `late` where its lease had ended or the question was settled.
-- An undo takes back what the annotator did last, or their answer to a question; changes of the
-  groups are undone in turn, the last one first.
+- A move is checked inside the write transaction that appends it, against all events. Memory does
+  not change before the commit.
+- A repeated key or answer appends nothing; the stored event is returned. After a lost connection
+  the whole move is retried with the same key.
+- The budget limits the questions that are handed out. An answer to such a question is always
+  stored, marked `late` if its lease had ended or the question was settled.
+- An undo takes back the annotator's last move, or their answer to a question. Changes of the groups
+  are undone in reverse order.
 """
 
 import math
@@ -60,7 +60,7 @@ class Moves:
         key: str | None = None,
         annotator: str = "",
     ) -> Event:
-        """Append events that are made of all that happened before them; the first of them.
+        """Append events that `make` derives from the state; return the first.
 
         With a key that this annotator used before, what was appended then.
         """
@@ -69,7 +69,7 @@ class Moves:
         def append(transaction: "Transaction") -> Event:
             nonlocal by
             stored = self._runtime.state.by_key.get((by, first))
-            if stored is not None:  # perhaps the connection was lost after the commit
+            if stored is not None:  # the connection may have been lost after the commit
                 return stored
             for place, event in enumerate(make(transaction)):
                 who, key = check_annotator(event.annotator), f"{first}-{place}" if place else first
@@ -80,13 +80,13 @@ class Moves:
         return self._runtime.write(append)
 
     def log(self, make: Callable[[], Event]) -> Event:
-        """Append an event that is made of all that happened before it."""
+        """Append an event that `make` derives from the state."""
         event = self.append(lambda _: [make()])
         with self._runtime.lock:
             return self._runtime.state.as_of_now(event)
 
     def checked_value(self, number: int, value: Any, names: Callable[[], list[str]]) -> Value:
-        """An answer to a question: a number, or a row of shares by the groups' numbers."""
+        """Check an answer; return a number, or a row of shares by the groups' numbers."""
         runtime = self._runtime
         kind, levels = runtime.question(number).kind, runtime.config.levels
         if kind != "group":
@@ -104,7 +104,7 @@ class Moves:
         *,
         instead: bool = False,
     ) -> Reply:
-        """Append an answer, an unsure or a skip, unless it is stored already.
+        """Append an answer, an unsure or a skip, unless it was stored before.
 
         With `instead` it replaces the annotator's answer: both events are appended, or none.
         """
@@ -114,14 +114,14 @@ class Moves:
         new = kind(annotator=annotator, key=as_key(key), question=number, value=value)
         if instead:
             runtime.catch_up()
-        read: list[tuple[float, list[Lease]]] = []  # the leases afterwards, where they are known
+        read: list[tuple[float, list[Lease]]] = []  # the leases afterwards, if known
 
         def append(transaction: "Transaction") -> tuple[Reply, bool]:
             stored, state = self._stored(new), runtime.state
             is_used = (new.annotator, new.key) in state.by_key
             old = state.reply(number, new.annotator) if instead else None
             if stored is not None:
-                if key is not None and not is_used:  # the key is used up, too
+                if key is not None and not is_used:  # the key cannot be used again
                     transaction.append(
                         Repeat(annotator=new.annotator, key=new.key, question=number, value=value)
                     )
@@ -133,13 +133,13 @@ class Moves:
             return transaction.append(replace(new, late=old.late)), False
 
         event, repeated = runtime.write(append)
-        for leases in read:  # the next question need not read them again
+        for leases in read:  # for the next question
             runtime.keep_leases(*leases)
         with runtime.lock:
             return runtime.state.as_of_now(event, repeated=repeated)
 
     def place(self, rows: Iterable[int], value: Value, annotator: str, key: str | None) -> int:
-        """Append the same answer about each of these items: all of them, or none.
+        """Append the same answer about each of these items, all or none.
 
         Where the annotator had another answer it is replaced. How many answers there are with
         this key.
@@ -172,7 +172,7 @@ class Moves:
         return self._runtime.write(append)
 
     def take_back_placed(self, annotator: str, key: str) -> int:
-        """Append undos of all answers of a `place` that still stand, and what they replaced."""
+        """Append undos of all valid answers of a `place`, and the answers that they replaced."""
         annotator, prefix = check_annotator(annotator, person=True), key_of_batch(as_key(key))
 
         def append(transaction: "Transaction") -> int:
@@ -197,7 +197,7 @@ class Moves:
         return self._runtime.write(append)
 
     def _batch(self, annotator: str, prefix: str) -> list[Reply]:
-        """The answers of a `place`, by how their keys begin."""
+        """The answers of a `place`, by the prefix of their keys."""
         return [
             event
             for (who, key), event in self._runtime.state.by_key.items()
@@ -209,7 +209,7 @@ class Moves:
     ) -> Undone:
         """Append an undo of an annotator's last move, or of their answer to a question.
 
-        With `event` that must still be the answer which is taken back.
+        With `event`, the answer must still be this one.
         """
         annotator, key, runtime = check_annotator(annotator), as_key(key), self._runtime
         runtime.catch_up()
@@ -240,7 +240,7 @@ class Moves:
             return self._undone(undo, repeated=repeated)
 
     def undo_group_change(self, event: int, annotator: str) -> Event:
-        """Append that a change of the groups is taken back, whoever made it."""
+        """Append the reversal of a change of the groups by anyone."""
 
         def undo() -> Event:
             changes = self._runtime.state.group_changes
@@ -261,7 +261,7 @@ class Moves:
         return stored
 
     def _own_group_change(self, annotator: str) -> Event | None:
-        """The last change of the groups, where it is the annotator's, after their last reply."""
+        """The last change of the groups, if it is the annotator's and after their last reply."""
         state = self._runtime.state
         last = state.group_changes[-1] if state.group_changes else None
         reply = state.last_of(annotator)
@@ -269,7 +269,7 @@ class Moves:
         return last if is_own and last and (reply is None or reply.id < last.id) else None
 
     def _restore_split_answers(self) -> None:
-        """Answers that a split changed are as they were before, where its group was taken back."""
+        """Restore answers that a split changed, after its group was taken back."""
         with self._runtime.lock:
             state = self._runtime.state
             withdrawn = tuple(key_of_split(group) for group in state.withdrawn)
@@ -286,7 +286,7 @@ class Moves:
                 )
 
     def _stored(self, new: Reply) -> Reply | None:
-        """The event that is this one already: by its key, or the same answer again."""
+        """The stored event with the same key, or the same answer; None without one."""
         state = self._runtime.state
         by_key = state.by_key.get((new.annotator, new.key))
         if by_key is not None:
@@ -306,14 +306,14 @@ class Moves:
     def _append(
         self, transaction: "Transaction", new: Reply
     ) -> tuple[Reply, tuple[float, list[Lease]]]:
-        """Append a reply and end its lease; the leases afterwards."""
+        """Append a reply and end its lease; return the leases afterwards."""
         (now, leases), place = transaction.leases(), (new.question, new.annotator)
         own = [lease for lease in leases if (lease.question, lease.annotator) == place]
         self._check_move(new, is_leased=bool(own))
         late = not isinstance(new, Skip) and self._is_late(*place, own, now)
         event = transaction.append(replace(new, late=late))
         left = [lease for lease in leases if lease not in own]
-        if isinstance(new, Skip) and own:  # they may come back to it
+        if isinstance(new, Skip) and own:  # the annotator may return to it
             left.append(Lease(question=new.question, annotator=new.annotator, until=now))
             transaction.lease(left[-1])
         elif own:
@@ -321,7 +321,7 @@ class Moves:
         return event, (now, left)
 
     def _check_move(self, new: Reply, *, is_leased: bool) -> None:
-        """Refuse what is not legal, and what was not handed out and the budget does not allow."""
+        """Refuse illegal moves, and answers that the budget does not allow."""
         state, number = self._runtime.state, new.question
         if not state.may(type(new), number, new.annotator):
             old = state.reply(number, new.annotator)
@@ -347,7 +347,7 @@ class Moves:
         return self._runtime.left == 0 and number not in state.gold and not state.answers(number)
 
     def _is_late(self, number: int, annotator: str, own: list[Lease], now: float) -> bool:
-        """Whether an answer comes after its lease, the settling of its question or the budget."""
+        """Whether the lease has ended, the question is settled or the budget is spent."""
         state = self._runtime.state
         settled = state.is_settled(number) and number not in state.gold
         if settled and not state.has_place(number, annotator):
@@ -355,7 +355,7 @@ class Moves:
         return self._exceeds_budget(number) or (bool(own) and not self._runtime.in_force(own, now))
 
     def _reply_to_undo(self, number: int | None, annotator: str, meant: int | None) -> Reply:
-        """The reply that an undo takes back, which must be the one that is meant."""
+        """The reply that an undo takes back; it must be `event`, if given."""
         state = self._runtime.state
         event = state.last_of(annotator) if number is None else state.reply(number, annotator)
         if event is None:
@@ -375,7 +375,7 @@ class Moves:
         return event
 
     def _lease_back(self, transaction: "Transaction", reply: Reply) -> None:
-        """Lease the question to whoever took the answer back, unless another annotator has it."""
+        """Lease the question of an undone answer to its annotator, unless another has it."""
         now, leases = transaction.leases()
         others = [
             lease
@@ -387,7 +387,7 @@ class Moves:
         transaction.lease(Lease(question=reply.question, annotator=reply.annotator, until=until))
 
     def _undone(self, undo: Undo | UndoGroupChange, *, repeated: bool) -> Undone:
-        """What an undo took back."""
+        """The result of an undo."""
         runtime, state = self._runtime, self._runtime.state
         event = next(each for each in state.by_key.values() if each.id == undo.taken_back)
         receipt = state.as_of_now(undo, repeated=repeated)
@@ -410,7 +410,7 @@ class Moves:
 
 
 def not_to_take_back(event: int) -> SessionError:
-    """An event is no change that could be taken back."""
+    """The error of an event that cannot be taken back."""
     return SessionError(
         "There must be a change of groups or options that nothing changed again. "
         f"Got event {event}.",
@@ -434,7 +434,7 @@ def _replaced(event: Reply, events: list[Event]) -> Reply | None:
 
 
 def _name_of(made: Event | None) -> str | None:
-    """The name of a group that was made for an answer."""
+    """The name of the group that was added for an answer."""
     match made:
         case AddGroup(name=name) | Refine(names=(name, *_)):
             return name
@@ -447,12 +447,12 @@ def _undo_of(reply: Reply, key: str) -> Undo:
 
 
 def _text(value: Value) -> str:
-    """An answer in a message: a number, or shares by the groups' numbers."""
+    """Format an answer: a number, or shares by the groups' numbers."""
     return numbered_text(value) if isinstance(value, tuple) else f"{value:g}"
 
 
 def _check_same(stored: Event, kind: type[Event], number: int | None, value: Value | None) -> Any:
-    """The event stored with a key; refused where it is something else."""
+    """The event stored with a key; a KeyConflictError if it differs."""
     question, before = getattr(stored, "question", None), getattr(stored, "value", None)
     if isinstance(stored, kind) and before == value and number in (None, question):
         return stored

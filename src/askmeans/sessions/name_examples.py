@@ -13,7 +13,7 @@ from askmeans.tables.vectors import Embed
 
 
 class NameExamples:
-    """What names and descriptions say of groups; each text is encoded once.
+    """Examples from names and descriptions of groups; each text is encoded once.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ class NameExamples:
     ) -> Examples | None:
         """The examples of the present groups, or of the sub-groups of one; None without any.
 
-        The names of merged groups and of sub-groups are examples of the group that they are in.
+        The names of merged groups and of sub-groups are examples of the group that they are in;
+        not those of sub-groups that are no more.
         """
         if self._recipe is None:
             return None
@@ -60,7 +61,8 @@ class NameExamples:
         for number in range(groups.n):
             path, removed = groups.place(number)
             group = next((group for group in path if group in columns), None)
-            if group is not None and not removed:
+            ended = removed or (number in groups.into and number in groups.parents)
+            if group is not None and not ended:
                 texts = sentences(named.get(number, ""), descriptions.get(number, ""))
                 pairs += [(text, columns.index(group)) for text in texts]
         last = self._last.get(within)

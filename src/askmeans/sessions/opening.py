@@ -1,4 +1,4 @@
-"""Making a session, and going on with one."""
+"""Creating and opening sessions."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from askmeans import __version__
 from askmeans._util.checks import check_name, check_text
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
+from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.groups import as_line
@@ -55,7 +57,7 @@ def create(
     folder: str | Path | None = None,
     lease_seconds: float = 600.0,
 ) -> Session:
-    """Make a session, and the database where there is none.
+    """Create a session, and its database if there is none.
 
     Parameters
     ----------
@@ -68,7 +70,7 @@ def create(
         Number of clusters. "auto" starts from two, or from as many as have names, and adds a group
         whenever enough items belong to none of them; where groups are asked for.
     items : pandas.DataFrame, list of str, list of dict, array-like or None, default=None
-        The items as people should see them, one row each; None for X itself. A frame's index, if
+        The items for display, one row each; None for X itself. A frame's index, if
         it is not just numbered, gives the ids.
     cluster_names : sequence of str or None, default=None
         What the groups are called: all different, and none "id". None for "Group A" and so on;
@@ -79,16 +81,16 @@ def create(
         Whether names and descriptions are examples of their groups, where X is `Items` with a text
         feature: encoded as the texts are, they count as answers that people's answers may outweigh.
     ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
-        What is asked, as in `ActiveFuzzyKMeans`; None for "group".
+        The kind of question, as in `ActiveFuzzyKMeans`; None for "group".
     strategy : "auto" or Stratified, default="auto"
         The parameters of the default strategy.
     budget : int or None, default=None
-        Most different questions to answer.
+        Maximum number of different questions; None for no limit.
     target : float or None, default=None
         The share of items in the wrong group below which the result is good enough (.05 for 5 %);
-        None for the strategy's own. Good enough is advice: questions come on.
+        None for the strategy's own. This is advice: questions continue.
     levels : int or None, default=None
-        How many points the answers' scale has.
+        Number of points of the answers' scale; None for a continuous one.
     annotations : int or tuple of int, default=1
         How many annotators answer each question. (2, 4) asks two, and up to four where more than
         half of their answers differs. Where models expected another answer by more than half, one
@@ -98,15 +100,15 @@ def create(
     random_state : int, numpy Generator or None, default=None
         The seed of the choice of questions; stored as a number.
     name : str, default="main"
-        The session's name, different from others in the database.
+        The session's name, unique in its database.
     ids : sequence or None, default=None
-        What the items are called, all different.
+        Ids of the items, all different.
     text, image : str or None, default=None
         The columns of `items` that are running text, and paths of images.
     folder : str, Path or None, default=None
-        Where those paths start from.
+        The folder of relative image paths.
     lease_seconds : float, default=600.0
-        How long a question is leased to an annotator before others may get it.
+        Duration for which a question is reserved for an annotator.
 
     Returns
     -------
@@ -149,8 +151,8 @@ def create(
     if hasattr(X, "session_options"):  # tables' Items; what is given besides goes before
         shown = X.session_options | {key: v for key, v in shown.items() if v is not None}
         X, recipe, functions = X.features, X.recipe, X.functions
-    features = recipe.feature_names if recipe is not None else getattr(X, "columns", None)
-    features = None if features is None else [str(feature) for feature in features]
+    columns = getattr(X, "columns", None) if recipe is None else recipe.feature_names
+    features = None if columns is None else [str(column) for column in columns]
     for feature in features or ():
         check_text(feature, "The name of a feature")
     if shown["folder"] is not None:
@@ -160,13 +162,8 @@ def create(
     # Refuses what it cannot do before anything is written; the caller may change X later.
     own = matrix if part.path is not None else matrix.copy()
     policy, notes = collect_warnings(lambda: config.make_policy(own))
-    typical = None
-    if config.cluster_names is None and config.ask not in SIMILARITIES:
-        start = collect_warnings(policy.clustering)[0]
-        clusters = range(config.n_clusters)
-        typical = [exemplars_of(start, matrix, cluster, _EXEMPLARS) for cluster in clusters]
     config = replace(
-        config, typical=typical, feature_names=features,
+        config, typical=_typical_items(policy, matrix, config), feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
         recipe=None if recipe is None else recipe.to_json(),
         encoded_names=_encoded(recipe, functions, config, lines),
@@ -189,21 +186,21 @@ def create(
 
 
 def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:  # noqa: A001 - the pinned name
-    """Go on with a session.
+    """Open a session.
 
     Parameters
     ----------
     url : str or Path
         A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     name : str or None, default=None
-        The session's name; None where there is only one.
+        The session's name; None if there is only one.
     X : array-like of shape (n_items, n_features) or None, default=None
-        The data you mean, to be sure: a session of other data is refused.
+        The data of the session, to check it: a session of other data is refused.
 
     Returns
     -------
     Session
-        Ready to ask.
+        The session.
 
     Raises
     ------
@@ -237,7 +234,7 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
 
 
 def load_record(store: "Store", name: str | None) -> SessionRecord:
-    """The session of this name, or the only one."""
+    """Load the session of this name, or the only one."""
     if name is None:
         there = store.names()
         if len(there) != 1:
@@ -274,6 +271,16 @@ def names(url: str | Path) -> list[str]:
         store.close()
 
 
+def _typical_items(
+    policy: StratifiedPolicy, X: NDArray[np.floating], config: Config
+) -> list[list[int]] | None:
+    """Typical items of each group without a name, by an unsupervised fit."""
+    if config.cluster_names is not None or config.ask in SIMILARITIES:
+        return None
+    start, _ = collect_warnings(policy.clustering)
+    return [exemplars_of(start, X, group, _EXEMPLARS) for group in range(config.n_clusters)]
+
+
 def _encoded(
     recipe: "Recipe | None", functions: dict[str, Any], config: Config, lines: Sequence[str]
 ) -> dict[str, list[float]] | None:
@@ -289,7 +296,7 @@ def _encoded(
 
 
 def _checked_lines(descriptions: Sequence[str] | None, config: Config) -> list[str]:
-    """The descriptions of the groups; refused where there are others than groups."""
+    """Check the descriptions: one for each group."""
     lines = [] if descriptions is None else [as_line(text) for text in descriptions]
     if lines and (len(lines) != config.n_clusters or config.ask in SIMILARITIES):
         raise ParameterError(

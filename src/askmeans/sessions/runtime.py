@@ -332,8 +332,10 @@ class Runtime:
                 self._notes = [(0, note) for note in notes]
             policy.advice = advice
             policy.examples = self._name_examples.of(names, about, groups)
-            policy.audit = self.state.options.get(AUDIT_SHARE, 0.0)
-            policy.target = self.state.options.get(GOOD_ENOUGH, self._target) or None
+            policy.change_settings(
+                audit=self.state.options.get(AUDIT_SHARE, 0.0),
+                target=self.state.options.get(GOOD_ENOUGH, self._target) or None,
+            )
             if self._taught is not answers:
                 self._teach(policy, answers)
             with self.lock:
@@ -359,7 +361,7 @@ class Runtime:
 
         def make(items: ItemSet, n_clusters: int) -> StratifiedPolicy:
             part = replace(config, n_clusters=n_clusters).make_policy(items)
-            part.target, part.audit = policy.target, policy.audit
+            part.change_settings(audit=policy.settings.audit, target=policy.settings.target)
             return part
 
         return NestedPolicy(policy, make)
@@ -440,8 +442,8 @@ class Runtime:
                 result, notes = collect_warnings(lambda: _result(policy, answers))
                 if self._nested is not None:  # some answers are about sub-groups alone
                     with self.lock:
-                        given = [event.question for event in self.state.evidence()]
-                    result = replace(result, n_queries=len({*given}), n_queries_raw=len(given))
+                        numbers = [event.question for event in self.state.evidence()]
+                    result = replace(result, n_queries=len({*numbers}), n_queries_raw=len(numbers))
                 within: dict[int, Clustering] = {}
                 notes_within: list[tuple[int, AskmeansWarning]] = []
                 with self._nesting:

@@ -15,12 +15,13 @@ from xml.sax.saxutils import quoteattr
 from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans.exceptions import DataError
+from askmeans.queries import ME
 
 _QUESTION = "group"  # name of the question in other tools
 _ITEM = "item_id"  # in a task's data, besides Label Studio's own id
 _MODEL = "askmeans"
 
-ItemShares = tuple[str, Mapping[str, float]]  # an item and its shares by group
+Label = tuple[str, str, Mapping[str, float]]  # an item, who labelled it, its shares by group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,12 +57,17 @@ def label_studio_tasks(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
         prediction = {"model_version": _MODEL, "score": max(item.memberships.values()),
                       "result": [_choice(item.memberships)]}  # fmt: skip
         annotations = [
-            {"result": [_choice(shares)], "was_cancelled": False}
-            for shares in item.answers.values()
+            {"result": [_choice(shares, who)], "was_cancelled": False}
+            for who, shares in item.answers.items()
             if any(shares.values())
         ]
         tasks.append({"data": data, "predictions": [prediction], "annotations": annotations})
     return tasks
+
+
+def argilla_user(annotator: str) -> str:
+    """An annotator's id in Argilla."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, annotator))
 
 
 def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
@@ -70,7 +76,7 @@ def argilla_records(items: Iterable[LabelledItem]) -> list[dict[str, Any]]:
     for item in items:
         metadata = {f"membership_{j}": share for j, share in enumerate(item.memberships.values())}
         responses = [
-            {"value": _strongest(shares), "user_id": str(uuid.uuid5(uuid.NAMESPACE_OID, who))}
+            {"value": _strongest(shares), "user_id": argilla_user(who)}
             for who, shares in item.answers.items()
             if any(shares.values())
         ]
@@ -116,12 +122,12 @@ def huggingface_table(items: Sequence[LabelledItem], groups: Sequence[str]) -> A
     return arrow.replace_schema_metadata({"huggingface": metadata})
 
 
-def read_labels(path: Path, groups: Sequence[str]) -> dict[str, Mapping[str, float]]:
+def read_labels(path: Path, groups: Sequence[str]) -> dict[tuple[str, str], Mapping[str, float]]:
     """Read labels from a file of one of the three tools; choices must be names of groups.
 
     A .json file of Label Studio (JSON or JSON-MIN) or Argilla, or a .parquet file with `id` and
-    `soft_label` or `label`. The result has the shares of each item, by its id; several labels of
-    one item are averaged.
+    `soft_label` or `label`. The result has shares by the item's id and the annotator, "me" where
+    the file names none; of several labels by one annotator the last counts.
     """
     check_file(path)
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -129,7 +135,7 @@ def read_labels(path: Path, groups: Sequence[str]) -> dict[str, Mapping[str, flo
     else:
         try:
             records = parse_json(path.read_text(encoding="utf-8-sig"))
-            read: Callable[[Any], list[ItemShares]] = _from_label_studio_min
+            read: Callable[[Any], list[Label]] = _from_label_studio_min
             if "fields" in records[0] and "responses" in records[0]:
                 read = _from_argilla
             elif "data" in records[0]:
@@ -142,47 +148,49 @@ def read_labels(path: Path, groups: Sequence[str]) -> dict[str, Mapping[str, flo
                 f"{path} must be a JSON file of Label Studio tasks or Argilla records. Got "
                 f"'{error!r:.80}'; export it as JSON."
             ) from error
-    for name, shares in labels:
+    for name, _, shares in labels:
         unknown = [group for group in shares if group not in groups]
         if unknown:
             raise DataError(
                 f"{path} must contain the groups {', '.join(groups)} only. Got {unknown[0]!r} for "
                 f"item {name!r}; rename the group in one of both."
             )
-    together: dict[str, list[Mapping[str, float]]] = {}
-    for name, shares in labels:
-        together.setdefault(name, []).append(shares)
-    return {name: _mean(rows) for name, rows in together.items()}
+    return {(name, who): shares for name, who, shares in labels}
 
 
-def _from_label_studio(task: Mapping[str, Any]) -> list[ItemShares]:
+def _from_label_studio(task: Mapping[str, Any]) -> list[Label]:
     """Read the annotations of a task, but for cancelled ones."""
     labels = []
     for annotation in task.get("annotations", ()):
         choices = [part for part in annotation["result"] if part["type"] == "choices"]
         if choices and not annotation.get("was_cancelled"):
-            shares = choices[0].get("meta", {}).get("shares")
-            shares = shares or _even(choices[0]["value"]["choices"])
-            labels.append((str(task["data"][_ITEM]), shares))
+            meta = choices[0].get("meta", {})
+            shares = meta.get("shares") or _even(choices[0]["value"]["choices"])
+            who = meta.get("annotator") or _user(annotation.get("completed_by"))
+            labels.append((str(task["data"][_ITEM]), who, shares))
     return labels
 
 
-def _from_label_studio_min(task: Mapping[str, Any]) -> list[ItemShares]:
+def _from_label_studio_min(task: Mapping[str, Any]) -> list[Label]:
     """Read a task in the format JSON-MIN."""
     chosen = task.get(_QUESTION)
     if chosen is None:
         return []
     names = chosen["choices"] if isinstance(chosen, dict) else [chosen]
-    return [(str(task[_ITEM]), _even(names))]
+    return [(str(task[_ITEM]), _user(task.get("annotator")), _even(names))]
 
 
-def _from_argilla(record: Mapping[str, Any]) -> list[ItemShares]:
+def _from_argilla(record: Mapping[str, Any]) -> list[Label]:
     """Read the responses to the question called group."""
-    values = [response["value"] for response in record["responses"].get(_QUESTION, ())]
-    return [(str(record["id"]), _even(v if isinstance(v, list) else [v])) for v in values]
+    labels: list[Label] = []
+    for response in record["responses"].get(_QUESTION, ()):
+        value = response["value"]
+        shares = _even(value if isinstance(value, list) else [value])
+        labels.append((str(record["id"]), _user(response.get("user_id")), shares))
+    return labels
 
 
-def _from_parquet(path: Path, groups: Sequence[str]) -> list[ItemShares]:
+def _from_parquet(path: Path, groups: Sequence[str]) -> list[Label]:
     """Read the labelled rows of a Parquet file."""
     import pyarrow.parquet as pq
 
@@ -200,24 +208,33 @@ def _from_parquet(path: Path, groups: Sequence[str]) -> list[ItemShares]:
             f"{path} must have the columns id and soft_label, or id and label. Got "
             f"{', '.join(table.column_names)}."
         )
-    labels: list[ItemShares] = []
+    labels: list[Label] = []
     for row in rows:
         soft, hard = row.get("soft_label"), row.get("label")
         if soft is not None:
-            labels.append((str(row["id"]), dict(zip(names, soft, strict=True))))
+            labels.append((str(row["id"]), ME, dict(zip(names, soft, strict=True))))
         elif hard is not None and hard != -1:
-            labels.append((str(row["id"]), {names[hard] if isinstance(hard, int) else hard: 1.0}))
+            label = names[hard] if isinstance(hard, int) else hard
+            labels.append((str(row["id"]), ME, {label: 1.0}))
     return labels
 
 
-def _choice(shares: Mapping[str, float]) -> dict[str, Any]:
-    """Write the strongest group as a choice, with the shares beside it."""
+def _user(user: Any) -> str:
+    """An annotator's name: an email address, or the number or id in the other tool."""
+    if isinstance(user, Mapping):
+        user = user.get("email") or user.get("id")
+    return ME if user is None else str(user)
+
+
+def _choice(shares: Mapping[str, float], annotator: str | None = None) -> dict[str, Any]:
+    """Write the strongest group as a choice, with the shares and the annotator beside it."""
+    who = {} if annotator is None else {"annotator": annotator}
     return {
         "from_name": _QUESTION,
         "to_name": "item",
         "type": "choices",
         "value": {"choices": [_strongest(shares)]},
-        "meta": {"shares": dict(shares)},
+        "meta": {"shares": dict(shares), **who},
     }
 
 
@@ -229,12 +246,6 @@ def _strongest(shares: Mapping[str, float]) -> str:
 def _even(names: Sequence[str]) -> dict[str, float]:
     """Equal shares of the chosen groups."""
     return dict.fromkeys(map(str, names), 1.0 / len(names)) if names else {}
-
-
-def _mean(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The mean share of each group."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: sum(row.get(name, 0.0) for row in rows) / len(rows) for name in names}
 
 
 def _plain(value: Any) -> Any:

@@ -53,7 +53,7 @@ _SEED = 0  # as of `askmeans init`
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftColumn:
-    """A column as the page shows it: its first values, and what may be chosen."""
+    """A column of the page: its first values, and the choices."""
 
     column: Column
     samples: list[str]
@@ -62,13 +62,13 @@ class DraftColumn:
 
     @property
     def is_usable(self) -> bool:
-        """Whether groups may depend on it."""
+        """Whether the column may be a feature."""
         return bool(self.kinds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What a person chose: the project's name, its groups, and how columns are used."""
+    """The choices of a person: the project's name, its groups, and the use of columns."""
 
     title: str
     n_clusters: int
@@ -79,7 +79,7 @@ class Plan:
 
 
 class Draft:
-    """A project to be."""
+    """A project that is being made."""
 
     def __init__(self, folder: Path) -> None:
         self.id = folder.name.removeprefix(_PREFIX)
@@ -123,13 +123,13 @@ class Draft:
         self.n_rows, self.notes = len(table.frame), table.notes
 
     def picture(self, number: int) -> bytes:
-        """One of its first pictures, small, as JPEG."""
+        """A thumbnail of one of its first pictures, as JPEG."""
         file = io.BytesIO()
         open_picture(self.pictures[number], self.data, _SMALL).save(file, "JPEG")
         return file.getvalue()
 
     def make(self, plan: Plan, home: Path) -> None:
-        """Make the project in a folder, or leave everything as it was."""
+        """Make the project in a folder, or change nothing."""
         self.plan = plan
         file = home / f"{file_stem(plan.title)}.db"
         pictures = file.with_suffix(".pictures")
@@ -159,11 +159,11 @@ class Draft:
 
     @property
     def _has_lines(self) -> bool:
-        """Whether it is a list of texts, one in a line."""
+        """Whether the file is a list of texts, one per line."""
         return self.data.name == _LINES
 
     def _table(self, id_column: str | None) -> tuple[RawTable, str | None]:
-        """The rows, and the column of their ids. Only pictures that came with it are files."""
+        """The rows, and the column of their ids; image paths must be files of the upload."""
         if self._has_lines:
             lines = self.data.read_text(encoding="utf-8", errors="replace").splitlines()
             return read_table([line.strip() for line in lines if line.strip()]), None
@@ -174,7 +174,7 @@ class Draft:
         ), id_column
 
     def _items(self, plan: Plan) -> Items:
-        """The items as the plan has them."""
+        """The items by the choices of the plan."""
         own = {each.column.name: each for each in self.columns}
         uses = {name: plan.uses.get(name, each.use) for name, each in own.items()}
         ids = [name for name, use in uses.items() if use == "id"]
@@ -212,7 +212,7 @@ class Drafts:
                 shutil.rmtree(left, ignore_errors=True)
 
     def new(self) -> Draft:
-        """An empty draft; the oldest ones go where there are many."""
+        """Make an empty draft; if there are many, the oldest are removed."""
         with self._lock:
             waiting = [each for each in self._drafts.values() if each.stage is None]
             n_old = sum(each.at < time.time() - _IDLE for each in waiting)  # they come first
@@ -240,7 +240,7 @@ class Drafts:
         self._start(draft, lambda: draft.make(plan, self._home))
 
     def remove(self, draft: Draft) -> None:
-        """Remove a draft, unless something is being done with it."""
+        """Remove a draft, unless it is in use."""
         with self._lock:
             if draft.stage is None:
                 self._drop(draft)
@@ -277,7 +277,7 @@ class Drafts:
 
 
 def file_stem(title: str) -> str:
-    """What a project's files are called."""
+    """The name of a project's files."""
     stem = re.sub(r"[^\w.-]+", "-", title).strip(".-")[:60].rstrip(".-")
     if not stem:
         text = "The project's name needs a letter or a digit."
@@ -292,7 +292,7 @@ def _as_title(stem: str) -> str:
 
 
 def _kinds(column: Column) -> dict[str, str]:
-    """The kinds that a column may be given, its own first; none where it cannot be a feature."""
+    """The possible kinds of a column, its own first; none if it cannot be a feature."""
     if column.kind in ("image", "vector"):
         return {column.kind: KIND_NAMES[column.kind]}
     if column.kind in ("empty", "constant", "other"):
@@ -312,7 +312,7 @@ def _names_items(column: Column, table: RawTable) -> bool:
 
 
 def _described(column: Column, table: RawTable, id_name: str | None) -> DraftColumn:
-    """A column for the page."""
+    """Describe a column for the page."""
     values = table.frame[column.name].head(_SAMPLES)
     return DraftColumn(
         column=column,
@@ -323,7 +323,7 @@ def _described(column: Column, table: RawTable, id_name: str | None) -> DraftCol
 
 
 def _sample(value: Any) -> str:
-    """A value, in few letters."""
+    """Shorten a value."""
     if isinstance(value, bytes | dict):
         return "(a picture)"
     text = " ".join(str(value).split())

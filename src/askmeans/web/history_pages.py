@@ -1,4 +1,4 @@
-"""What people answered: a line for each answer, filtered, and changed in place."""
+"""The list of answers: filtered, and changed in place."""
 
 import re
 import secrets
@@ -25,7 +25,7 @@ _FIELDS = ("q", "value", "by", "page")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLine:
-    """An answer as the page lists it."""
+    """An answer in the list."""
 
     reply: Reply
     what: str  # the item, or what was asked
@@ -63,7 +63,7 @@ def add_history(router: APIRouter, context: AppContext) -> None:
 
     @router.post("/history/change")
     def change(request: Request, form: SentForm) -> Response:
-        """Replace an answer, or take it back; the list stays where it was."""
+        """Replace an answer, or take it back; the list keeps its place."""
         annotator, back = context.annotator_in(form), form.get("back") or "/history"
         question, key = form.integer("question"), form.text("key")
         context.check_assigned(request, question)
@@ -121,7 +121,7 @@ class _Lines:
         return self._context.cards.label(question)
 
     def _group(self, reply: Reply) -> int:
-        """The group that an answer puts an item into, as it is called now; -1 for others."""
+        """The present number of the group of an answer; -1 for others."""
         if not isinstance(reply.value, tuple) or max(reply.value, default=0.0) < 1.0:
             return -1
         number = self._session.groups.find(reply.value.index(1.0))

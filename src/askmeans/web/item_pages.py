@@ -14,7 +14,7 @@ from askmeans.web.group_views import explain_item
 from askmeans.web.items import NOBODY, NONE, PER_PAGE, ItemFilter
 from askmeans.web.result_pages import RESULT_TIMEOUT
 
-_BRIEF = 0.1  # seconds that the table waits for a newer result: later answers are in it anyhow
+_BRIEF = 0.1  # seconds to wait for a newer result; the table adds later answers anyway
 _MOST_MOVED = 5000  # items at once
 _NEIGHBOURS = 6
 _BLOCK = 16_384  # rows whose distances are computed at a time

@@ -146,8 +146,8 @@ class ItemTable:
                 largest = max(reply.value, default=0.0)
                 number = NONE
                 if largest > 0.0:
-                    found = session.groups.find(reply.value.index(largest))
-                    number = NONE if found is None else found
+                    group = session.groups.find(reply.value.index(largest))
+                    number = NONE if group is None else group
                 self.group[row] = number
                 self.share[row] = largest or 1.0
                 self.confidence[row] = 1.0

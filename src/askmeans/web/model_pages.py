@@ -39,12 +39,13 @@ _log = logging.getLogger("askmeans.web")
 _KEY = "OPENAI_API_KEY"
 _OPENAI = "https://api.openai.com/v1"
 _URL = re.compile(r"https?://[\w.:\[\]-]+(/[\w./~-]*)?", re.ASCII)
+_LOCAL = "http://localhost:11434/v1"  # an example
 _FIELDS = ("url", "model", "price_in", "price_out", "max_cost", "max_tokens", "items")
 
 
 @dataclass(slots=True)
 class Run:
-    """A model at work, or the last one that was."""
+    """The current run of a model, or the last one."""
 
     model: str
     n_items: int
@@ -70,7 +71,7 @@ class ModelRuns:
         self.last: Run | None = None
 
     def start(self, oracle: ModelOracle, rows: list[int]) -> None:
-        """Begin, unless a model is at work."""
+        """Start a run, unless one is in progress."""
         with self._lock:
             if self.last is not None and self.last.is_running:
                 text = f"{self.last.model} is answering. Wait for it, or stop it first."
@@ -79,7 +80,7 @@ class ModelRuns:
             self._pool.submit(self._do, self.last, oracle, rows)
 
     def stop(self) -> None:
-        """End after the requests that are under way."""
+        """Stop after the open requests."""
         if self.last is not None:
             self.last.is_stopped = True
 
@@ -119,15 +120,15 @@ def add_models(router: APIRouter, context: AppContext) -> None:
         typed = {name: (form.get(name) if form else None) or "" for name in _FIELDS}
         defaults = {"url": _own_endpoint(), "max_tokens": "" if form else "1000000"}
         report = session.advisers.report()
-        given: dict[str, Any] = {
+        shown: dict[str, Any] = {
             "typed": {name: typed[name] or defaults.get(name, "") for name in _FIELDS},
             "forecast": None, "trouble": "", "report": report, "run": runs.last,
             "to_check": [context.cards.item(row) for row in report.to_check],
             "has_key": bool(os.environ.get(_KEY)), "own": _own_endpoint(),
             "can_answer": session.config.ask == "group", "n_items": len(session.rows),
-            "is_here": not request.state.secure,
+            "is_here": not request.state.secure, "local": _LOCAL,
         }  # fmt: skip
-        return context.page(request, "models.html", **given | values)
+        return context.page(request, "models.html", **shown | values)
 
     @router.get("/models")
     def show(request: Request) -> Response:
@@ -135,7 +136,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
 
     @router.post("/models")
     def ask(request: Request, form: SentForm) -> Response:
-        """Say what a run would cost, or begin it."""
+        """Show the cost of a run, or start it."""
         context.check_form(form)
         try:
             oracle = _oracle(session, form, is_here=not request.state.secure)

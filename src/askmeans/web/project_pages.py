@@ -11,7 +11,7 @@ import hashlib
 import logging
 import re
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -28,8 +28,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askmeans import __version__
 from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.queries import ME
 from askmeans.sessions import Person
 from askmeans.sessions.log import check_annotator
+from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import check_access, protect
 from askmeans.web.context import FAILED_BURST, FAILED_RATE, HOME_STYLES, STATIC, TITLES, templates
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
@@ -56,32 +58,17 @@ _NO_PAGE = "There is no page or project at this address."
 _GONE = "This project was not finished, and its file is gone. Choose the file again."
 
 
-class HomeSignIn:
-    """The middleware that lets the owner of the server in, by a token."""
+class HomeKey:
+    """The token of a server, which identifies its owner by a cookie."""
 
-    def __init__(self, app: ASGIApp, token: str, projects: Projects) -> None:
-        self._app = app
+    def __init__(self, token: str, home: Path) -> None:
         self._token = token
-        self._projects = projects
         self._failed = RateLimit(FAILED_RATE, FAILED_BURST)
-        digest = hashlib.sha256(str(projects.home).encode()).hexdigest()[:12]
-        self.cookie = f"askmeans_home_{digest}"
+        digest = hashlib.sha256(str(home).encode()).hexdigest()[:12]
+        self._cookie = f"askmeans_home_{digest}"
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request of the owner, or lead to the page that says how to come in."""
-        path = scope.get("path", "")
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        request = Request(scope)
-        scope["state"]["home_signin"] = self
-        response: Response | None = None
-        if path not in _PUBLIC and not path.startswith("/static/"):
-            response = self._refusal(request)
-        await (response or self._app)(scope, receive, send)
-
-    def is_valid(self, request: Request, token: str) -> bool:
-        """Whether it is the server's token; a client that tries many wrong ones must wait."""
+    def fits(self, request: Request, token: str) -> bool:
+        """Whether this is the token; a client with many wrong attempts must wait."""
         if secrets.compare_digest(token.encode(), self._token.encode()):
             return True
         client = rate_limit_key(request.client.host if request.client else "")
@@ -89,29 +76,55 @@ class HomeSignIn:
             raise HTTPException(429, "Too many wrong tokens. Try again in a minute.")
         return False
 
-    def let_in(self, request: Request, path: str = "/") -> Response:
-        """Keep the token in the browser, where scripts do not see it."""
+    def is_in(self, request: Request) -> bool:
+        """Whether the owner sent a request, by their cookie."""
+        name = cookie_name(self._cookie, secure=request.state.secure)
+        return self.fits(request, request.cookies.get(name, ""))
+
+    def let_in(self, request: Request) -> Response:
+        """Store the token in a cookie that scripts cannot read."""
+        return self._redirect(request, "/", self._token, COOKIE_SECONDS)
+
+    def sign_out(self, request: Request) -> Response:
+        """Delete the cookie."""
+        return self._redirect(request, "/signin", "", 0)
+
+    def _redirect(self, request: Request, path: str, token: str, seconds: int) -> Response:
         response = RedirectResponse(path, 303, headers={"referrer-policy": "no-referrer"})
-        header = set_cookie(
-            self.cookie, self._token, secure=request.state.secure, seconds=COOKIE_SECONDS
-        )
-        response.headers.append("set-cookie", header)
+        cookie = set_cookie(self._cookie, token, secure=request.state.secure, seconds=seconds)
+        response.headers.append("set-cookie", cookie)
         return response
 
+
+class HomeSignIn:
+    """The middleware that admits only the owner of the server."""
+
+    def __init__(self, app: ASGIApp, key: HomeKey, projects: Projects) -> None:
+        self._app = app
+        self._key = key
+        self._projects = projects
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request of the owner; redirect others to the sign-in page."""
+        path = scope.get("path", "")
+        response: Response | None = None
+        if scope["type"] == "http" and path not in _PUBLIC and not path.startswith("/static/"):
+            try:
+                response = self._refusal(Request(scope))
+            except HTTPException as error:
+                response = PlainTextResponse(str(error.detail), error.status_code)
+        await (response or self._app)(scope, receive, send)
+
     def _refusal(self, request: Request) -> Response | None:
-        """A redirect for a link with a token; a refusal of whoever is not the owner."""
-        try:
-            token = request.query_params.get("token")
-            if token is not None and request.method in ("GET", "HEAD"):
-                right = self.is_valid(request, token)
-                return self.let_in(request) if right else RedirectResponse("/signin?wrong=1", 303)
-            name = cookie_name(self.cookie, secure=request.state.secure)
-            if self.is_valid(request, request.cookies.get(name, "")):
-                person = self._projects.person or "me"
-                request.state.person = Person(name=person, role="owner", invite=0)
-                return None
-        except HTTPException as error:
-            return PlainTextResponse(str(error.detail), error.status_code)
+        """The redirect of a link with a token, or of a person who is not the owner."""
+        token = request.query_params.get("token")
+        if token is not None and request.method in ("GET", "HEAD"):
+            fits = self._key.fits(request, token)
+            return self._key.let_in(request) if fits else RedirectResponse("/signin?wrong=1", 303)
+        if self._key.is_in(request):
+            person = self._projects.person or ME
+            request.state.person = Person(name=person, role="owner", invite=0)
+            return None
         if is_script(request):
             return PlainTextResponse("You are not signed in here any more. Open your link.", 401)
         return RedirectResponse("/signin", 303)
@@ -125,13 +138,14 @@ def create_projects_app(
     person: str = "",
     public_hosts: Sequence[str] = (),
     proxies: Sequence[str] = (),
-    remember_person: Any = lambda _: None,
+    remember_person: Callable[[str], None] = lambda _: None,
 ) -> FastAPI:
     """The projects of a folder, as an ASGI application; `token` lets its owner in."""
     hosts, trusted = check_access(public_hosts, proxies)
     home = Path(folder)
     projects, drafts = Projects(home), Drafts(home)
     projects.address, projects.person = address, person
+    key = HomeKey(token, projects.home)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -143,10 +157,10 @@ def create_projects_app(
                   redoc_url=None, openapi_url=None)  # fmt: skip
     app.state.projects = projects
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    _add_start(app, projects, remember_person)
+    _add_start(app, projects, key, remember_person)
     _add_drafts(app, drafts)
     _add_handlers(app)
-    app.add_middleware(HomeSignIn, token=token, projects=projects)
+    app.add_middleware(HomeSignIn, key=key, projects=projects)
     app.add_middleware(ProjectRoutes, projects=projects)
     protect(app, hosts, trusted, {"/new": MOST_UPLOAD})
     return app
@@ -166,8 +180,10 @@ def _page(request: Request, template: str, status: int = 200, **values: Any) -> 
     return HTMLResponse(html, status)
 
 
-def _add_start(app: FastAPI, projects: Projects, remember_person: Any) -> None:
-    """The list of projects, who one is, and coming in."""
+def _add_start(
+    app: FastAPI, projects: Projects, key: HomeKey, remember_person: Callable[[str], None]
+) -> None:
+    """The list of projects, the owner's name, and signing in."""
 
     @app.get("/healthz")
     def healthz() -> Response:
@@ -180,10 +196,10 @@ def _add_start(app: FastAPI, projects: Projects, remember_person: Any) -> None:
         listed = [(each, datetime.fromtimestamp(each.at, UTC)) for each in projects.all()]
         return _page(request, "projects.html", projects=listed, folder=projects.home.name)
 
-    @app.get("/open/{key}")
-    def open_project(request: Request, key: str) -> Response:
+    @app.get("/open/{name}")
+    def open_project(request: Request, name: str) -> Response:
         """Lead into a project, as its owner."""
-        owned = projects.owner_token(key)
+        owned = projects.owner_token(name)
         if owned is None:
             raise HTTPException(404)
         context, token = owned
@@ -195,11 +211,11 @@ def _add_start(app: FastAPI, projects: Projects, remember_person: Any) -> None:
 
     @app.get("/name")
     def show_name(request: Request) -> Response:
-        return _page(request, "home_name.html", person=projects.person, trouble="")
+        return _page(request, "home_name.html", person=projects.person)
 
     @app.post("/name")
     def set_name(form: SentForm) -> Response:
-        name = check_annotator(" ".join(form.text("name").split()), person=True)
+        name = check_annotator(" ".join(form.text("name").split())[:LONGEST_NAME], person=True)
         projects.person = name
         remember_person(name)
         return RedirectResponse("/", 303)
@@ -212,18 +228,13 @@ def _add_start(app: FastAPI, projects: Projects, remember_person: Any) -> None:
     def submit_signin(request: Request, form: SentForm) -> Response:
         text = form.text("link")
         link = TOKEN_IN_LINK.search(text)
-        signin: HomeSignIn = request.state.home_signin
-        if signin.is_valid(request, text if link is None else link[1]):
-            return signin.let_in(request)
+        if key.fits(request, text if link is None else link[1]):
+            return key.let_in(request)
         return _page(request, "signin.html", 401, error_message=_INVALID, is_home=True)
 
     @app.post("/signout")
     def sign_out(request: Request, form: SentForm) -> Response:  # noqa: ARG001 - its token counts
-        response = RedirectResponse("/signin", 303)
-        cookie = request.state.home_signin.cookie
-        header = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
-        response.headers.append("set-cookie", header)
-        return response
+        return key.sign_out(request)
 
 
 def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
@@ -241,7 +252,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
 
     @app.post("/new")
     async def send(request: Request) -> Response:
-        """Take a file, or lines that were pasted."""
+        """Receive a file, or pasted lines."""
         draft = await run_in_threadpool(drafts.new)
         try:
             fields, file = await read_upload(request, draft.folder)
@@ -290,7 +301,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
 
 
 def _columns_page(request: Request, draft: Draft) -> Response:
-    """What a person may change before a project is made."""
+    """The values of the form for a new project."""
     plan = draft.plan or Plan(title=draft.title, n_clusters=4)
     groups = [*zip(plan.names, plan.descriptions, strict=True)]
     groups += [("", "")] * (_ROWS - len(groups))
@@ -301,7 +312,7 @@ def _columns_page(request: Request, draft: Draft) -> Response:
 
 
 def _plan_of(form: Form, draft: Draft) -> Plan:
-    """What a person chose."""
+    """The choices of a form."""
     names, lines = form.numbered("group-"), form.numbered("about-")
     named = [number for number in sorted(names) if number < _MOST_GROUPS]
     uses, kinds = form.numbered("use-"), form.numbered("kind-")

@@ -1,4 +1,4 @@
-"""A folder with projects: each is a session in a database there, opened when somebody comes."""
+"""A folder of projects: each is a session in a database, opened by its first request."""
 
 import re
 import threading
@@ -28,7 +28,7 @@ SETTLE_SECONDS = 0.3  # as of create_app
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A project as the start page lists it."""
+    """A project in the list of the start page."""
 
     key: str  # in addresses
     title: str
@@ -42,7 +42,7 @@ class Project:
 
     @property
     def root(self) -> str:
-        """The path under which it is served."""
+        """The path of its pages."""
         return f"/p/{quote(self.key, safe='')}"
 
 
@@ -58,7 +58,7 @@ class Projects:
         self._apps: dict[str, tuple[Project, int, FastAPI]] = {}  # and the inode of the file
 
     def all(self) -> list[Project]:
-        """All of them, the one that was used last first."""
+        """All projects, the last used first."""
         listed = {}
         for file in self._files():
             state = _state_of(file)
@@ -69,7 +69,7 @@ class Projects:
         return sorted(projects, key=lambda each: -each.at)
 
     def app(self, key: str) -> FastAPI | None:
-        """The application of a project; None where no project that is listed has this key."""
+        """The application of a project; None for an unknown key."""
         with self._lock:
             if key in self._apps:
                 project, inode, app = self._apps[key]
@@ -77,12 +77,12 @@ class Projects:
                     return app
                 self._apps.pop(key)  # it was removed or replaced
                 app.state.context.close()
-            found = next((each for each in self.all() if each.key == key), None)
-            if found is None:
+            opened = next((each for each in self.all() if each.key == key), None)
+            if opened is None:
                 return None
-            session = sessions.open(found.file, found.session)
-            app = session_app(AppContext(session, SETTLE_SECONDS, root=found.root, home="/"))
-            self._apps[key] = found, found.file.stat().st_ino, app
+            session = sessions.open(opened.file, opened.session)
+            app = session_app(AppContext(session, SETTLE_SECONDS, root=opened.root, home="/"))
+            self._apps[key] = opened, opened.file.stat().st_ino, app
         app.state.context.thumbnails.make_soon()
         threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
         return app
@@ -100,14 +100,14 @@ class Projects:
         return context, token
 
     def close(self) -> None:
-        """Close all that are open."""
+        """Close all open projects."""
         with self._lock:
             for _, _, app in self._apps.values():
                 app.state.context.close()
             self._apps.clear()
 
     def _files(self) -> list[Path]:
-        """Files that may be databases of ours. Hidden ones and links are not."""
+        """Files that may be databases of askmeans, without hidden files and links."""
         return [
             path for path in self.home.iterdir()
             if path.suffix in _SUFFIXES and path.name[0] != "." and path.is_file()
@@ -116,14 +116,14 @@ class Projects:
 
 
 class ProjectRoutes:
-    """Sends a request to the project in its path, as a proxy that serves it there would."""
+    """Forwards a request to the project in its path, as a proxy does."""
 
     def __init__(self, app: ASGIApp, projects: Projects) -> None:
         self._app = app
         self._projects = projects
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on without the project's part of its path."""
+        """Forward a request without the project's part of its path."""
         match = _PATH.fullmatch(scope.get("path", ""))
         if scope["type"] != "http" or match is None:
             await self._app(scope, receive, send)
@@ -155,13 +155,13 @@ def _below(root: bytes, name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _warm_up(session: Session) -> None:
-    """Get a project ready while its first page is read."""
+    """Load a project while its first page is read."""
     with suppress(AskmeansError):  # a request meets the same error, and reports it
         session.warm_up()
 
 
 def _state_of(file: Path) -> tuple[object, ...]:
-    """What changes with a database: its file, and the log of what is not in it yet."""
+    """Times of the files that change with a database: itself and its write-ahead log."""
     states = []
     for path in (file, file.with_name(f"{file.name}-wal")):
         with suppress(FileNotFoundError):
@@ -171,7 +171,7 @@ def _state_of(file: Path) -> tuple[object, ...]:
 
 
 def _projects_in(file: Path) -> list[Project]:
-    """The projects in a file; none where it is no database of ours."""
+    """The projects in a file; none if it is no database of askmeans."""
     key = file.stem if file.suffix == ".db" else file.name
     try:
         names = sessions.names(file)
@@ -183,7 +183,7 @@ def _projects_in(file: Path) -> list[Project]:
 
 
 def _project(file: Path, name: str, key: str) -> Project:
-    """A session as a project."""
+    """Describe a session as a project."""
     title = file.stem if name == "main" else name
     at = max(path.stat().st_mtime for path in (file, file.with_name(f"{file.name}-wal"))
              if path.exists())  # fmt: skip

@@ -119,6 +119,11 @@ def serve(
     _check_access(host, access)
     _limit_arenas()
     if Path(url).is_dir():
+        if name is not None:
+            raise ParameterError(
+                "The 'name' parameter of askmeans serve must be left out with a folder, whose page "
+                f"lists all sessions. Got {name!r:.60}; name a database."
+            )
         app, listening, link = _projects(Path(url), host, int(port), access, json_logs=json_logs)
     else:
         app, listening, link = _session(url, name, host, int(port), access, json_logs=json_logs)

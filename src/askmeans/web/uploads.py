@@ -61,14 +61,14 @@ async def read_upload(request: Request, folder: Path) -> tuple[dict[str, str], P
 
 
 class _Parts:
-    """A body as it comes, divided at marks."""
+    """A request body as a stream, divided at marks."""
 
     def __init__(self, chunks: AsyncIterator[bytes]) -> None:
         self._chunks = chunks
         self._buffer = bytearray(b"\r\n")  # the first mark has no line before it
 
     async def pass_on(self, mark: bytes, write: Callable[[bytes], object]) -> None:
-        """Write what comes before a mark, and drop the mark."""
+        """Write the bytes before a mark, and drop the mark."""
         while (place := self._buffer.find(mark)) < 0:
             safe = len(self._buffer) - len(mark) + 1
             if safe > 0:
@@ -79,16 +79,16 @@ class _Parts:
         del self._buffer[: place + len(mark)]
 
     async def collect(self, mark: bytes) -> bytes:
-        """What comes before a mark, which is short."""
-        found = bytearray()
+        """Return the bytes before a mark, which must be few."""
+        content = bytearray()
 
         def write(chunk: bytes) -> None:
-            found.extend(chunk)
-            if len(found) > _MOST_FIELD:
+            content.extend(chunk)
+            if len(content) > _MOST_FIELD:
                 raise HTTPException(413, "This is too long for a field. Shorten it.")
 
         await self.pass_on(mark, write)
-        return bytes(found)
+        return bytes(content)
 
     async def rest_of_line(self) -> bytes:
         """The two bytes after a mark: a new line before another part, or the end."""
@@ -143,14 +143,14 @@ def unpack_pictures(archive: Path, folder: Path) -> None:
 
 
 def _is_picture(member: zipfile.ZipInfo) -> bool:
-    """Whether a member is a picture, and none that a system or editor hid in the archive."""
+    """Whether a member is a picture, and no hidden file of a system or editor."""
     parts = member.filename.replace("\\", "/").split("/")
     hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
     return not hidden and parts[-1].lower().endswith(IMAGE_SUFFIXES)
 
 
 def _unused(folder: Path, name: str) -> Path:
-    """A path of this name in the folder; numbered where two pictures share a name."""
+    """A new path of this name in the folder, with a number if the name exists."""
     path, number = folder / name, 1
     while path.exists():
         number += 1
@@ -159,7 +159,7 @@ def _unused(folder: Path, name: str) -> Path:
 
 
 def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, most: int) -> int:
-    """Unpack a picture of at most so many bytes; their number."""
+    """Unpack a picture up to a size; return its size."""
     n_bytes = 0
     with archive.open(member) as source, target.open("wb") as file:
         while chunk := source.read(min(_CHUNK, most - n_bytes + 1)):

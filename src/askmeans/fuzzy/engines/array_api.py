@@ -100,7 +100,7 @@ class ArrayApiEngine:
                     gpu.as_gpu_array(self.X), weights, centers, (shift, scale), fuzzifier
                 )
             ]
-        own = _OWN.get(function)
+        own = _PASSES.get(function)
         if own is None:
             return self.map_numbered(lambda X, w, _, *more: function(X, w, *more), *shared)
         width = self.n_features + (len(shared[0]) if function is kernels.accumulate else 0)
@@ -198,7 +198,7 @@ class RowsOf:
 
     def _parts(self) -> Iterator[tuple[int, Array]]:
         engine = self.engine
-        own = _ROWS.get(getattr(self.function, "function", None))
+        own = _ROW_FUNCTIONS.get(getattr(self.function, "function", None))
         for start, rows, _ in engine._blocks(engine.n_features + (self.width or 1)):
             if own is None:
                 numbers = np.arange(start, start + rows.shape[0])
@@ -318,13 +318,14 @@ def _row_labels(engine: ArrayApiEngine, rows: Array, centers: Floats) -> Array:
     return engine.xp.astype(nearest, engine.xp.int32)
 
 
-_OWN: dict[Any, Callable[..., Any]] = {
+# Passes over blocks, and functions of rows, in the functions of the standard.
+_PASSES: dict[Any, Callable[..., Any]] = {
     kernels.accumulate: _accumulate,
     kernels.shifted_moments: _shifted_moments,
     kernels.largest_deviation: _largest_deviation,
     kernels.second_moment: _second_moment,
 }
-_ROWS: dict[Any, Callable[..., Any]] = {
+_ROW_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     lloyd.memberships: _row_memberships,
     lloyd.nearest_centers: _row_labels,
     lloyd.distances: _row_distances,

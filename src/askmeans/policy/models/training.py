@@ -13,6 +13,7 @@ from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.pool import Pool
 
 Predict = Callable[[NDArray[np.floating]], Floats]
+TRUST = 0.3  # the part of a row with answers from which models learn from it
 MANY = 10  # answers from which on flexible models learn: one for each fold
 # Over 42 real tables with 50 and 100 answers the log loss is .467 with ten folds, .469 with five.
 FOLDS = 10
@@ -62,9 +63,17 @@ class Training:
 
     @property
     def strongest(self) -> float:
-        """The mean of the strongest memberships in answers, or in examples where these are all."""
-        rows = self.Y[self.folds != NO_FOLD] if self.n_answers else self.Y
-        return float(rows.max(axis=1).mean())
+        """The mean of the strongest memberships in answers, or in examples where these are all.
+
+        Rows that are known only not to be in some clusters say nothing of it.
+        """
+        rows = self.placed & (self.folds != NO_FOLD) if self.n_answers else self.placed
+        return float(self.Y[rows].max(axis=1).mean()) if rows.any() else 1.0
+
+    @property
+    def placed(self) -> NDArray[np.bool_]:
+        """Which rows are known to be in some cluster, not only not to be in others."""
+        return np.asarray(np.where(self.known, self.Y, 0.0).sum(axis=1) > TRUST)
 
     @property
     def is_hard(self) -> bool:
@@ -155,9 +164,9 @@ class WithEmpty:
 
 def with_empty(U: Floats, clusters: Rows, n_clusters: int) -> Floats:
     """Memberships to these clusters among all, to the others 0."""
-    whole = np.zeros((len(U), n_clusters))
-    whole[:, clusters] = U
-    return whole
+    wide = np.zeros((len(U), n_clusters))
+    wide[:, clusters] = U
+    return wide
 
 
 class InCommonScale(Protocol):
