@@ -2,8 +2,9 @@
 
 `--keys` answers 60 of the demo's faces in chromium. `--pictures` shows cards with pictures of
 4,000 x 3,000 pixels. `--crowd` lets ten people answer group questions until the budget ends.
-`--results` shows the results of 100,000 items. `--load` lets 20 annotators answer for 60 seconds,
-as the page's script does, and compares what was confirmed to them with what the database holds.
+`--results` shows the results of 100,000 items, `--items` lists 100,000 texts. `--load` lets 20
+annotators answer for 60 seconds, as the page's script does, and compares what was confirmed to them
+with what the database holds.
 `--team` lets 50 annotators do so who think for two seconds over each question, in a file and in
 PostgreSQL. `--annotators N` lets N of them answer group questions about 20,000 items for two
 minutes, while an owner reads the results, and prints the server's memory, too.
@@ -52,7 +53,7 @@ document.addEventListener("keydown", () => { window.began = performance.now(); }
 new MutationObserver(() => requestAnimationFrame(() => {
   if (window.began) window.times.push(performance.now() - window.began);
   window.began = 0;
-})).observe(document.querySelector("main"), { childList: true });
+})).observe(document.getElementById("question").parentElement, { childList: true });
 """
 
 
@@ -223,6 +224,52 @@ def results(folder: Path) -> None:
             print(f"results of {MANY:,} items, {what}: {seconds:.1f} s ({told})")
 
 
+def items(folder: Path) -> None:
+    """Print how long pages of the table of many texts take, and areas of the map."""
+    import httpx
+
+    from askmeans.datasets import make_messages
+
+    path = folder / "items.db"
+    texts = [f"{text} Order {n}." for n, text in enumerate(make_messages(MANY).texts)]
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(8, size=MANY)
+    X = 3.0 * np.eye(8)[kinds] + rng.normal(size=(MANY, 8))
+    with sessions.create(path, X, n_clusters=8, items=texts, random_state=0) as session:
+        for _ in range(40):
+            (question,) = session.ask()
+            session.tell(question.id, int(kinds[question.items[0]]))
+    lists = [
+        f"items?{urlencode(fields)}"
+        for page in range(10)
+        for fields in (
+            {"page": 200 * page + 1}, {"group": page % 8, "page": page}, {"q": f"order 7{page}"},
+            {"below": 90, "sort": "confidence", "page": page}, {"by": "-", "sort": "group"},
+        )
+    ]  # fmt: skip
+    corners = rng.integers(50, 350, size=(30, 12, 2))
+    areas = [
+        f"items?{urlencode({'area': ' '.join(f'{x},{y}' for x, y in each)})}" for each in corners
+    ]
+    with (
+        serving("serve", str(path)) as link,
+        httpx.Client(follow_redirects=True, timeout=60) as client,
+    ):
+        address = link.partition("/?")[0]
+        client.get(link)
+        while "are being computed" in client.get(f"{address}/items").text:
+            time.sleep(1.0)
+        client.get(f"{address}/{areas[0]}")
+        for what, paths in (("pages of the table", lists), ("areas of the map", areas)):
+            times = []
+            for each in paths:
+                began = time.perf_counter()
+                client.get(f"{address}/{each}").raise_for_status()
+                times.append(since(began))
+            middle, high = np.percentile(times, [50, 95])
+            print(f"{MANY:,} texts, {len(times)} {what}: median {middle:.0f} ms, p95 {high:.0f} ms")
+
+
 def invited(path: str, link: str, n: int) -> list[tuple[str, str]]:
     """Links for so many people, with their names."""
     address = link.partition("/?")[0]
@@ -268,7 +315,7 @@ class Annotator(threading.Thread):
             began = time.perf_counter()
             status, page, _ = self._request("POST", "/answer", urlencode(fields))
             self.times.append(time.perf_counter() - began)
-            if status == 200 and f"to question {question[2]}." in page:
+            if status == 200 and 'data-said="Saved: ' in page:
                 self.confirmed[int(question[2])] = value
             else:
                 self.errors.append(f"{status} {page[:200]}")
@@ -445,7 +492,7 @@ def main() -> None:
     """Run what was asked for; everything, where nothing was."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--annotators", type=int, metavar="N", help=many_people.__doc__)
-    parts = (keys, pictures, crowd, results, load, team)
+    parts = (keys, pictures, crowd, results, items, load, team)
     for part in parts:
         parser.add_argument(f"--{part.__name__}", action="store_true", help=part.__doc__)
     chosen = vars(parser.parse_args())

@@ -4,7 +4,8 @@ from itertools import islice, product
 
 import numpy as np
 
-from askmeans.policy.pool import Strata
+from askmeans.fuzzy.items import as_items
+from askmeans.policy.pool import Pool, Strata
 
 
 def greedy(D, asked, doubt, count):
@@ -57,3 +58,19 @@ def test_a_table_in_the_order_of_its_groups_is_asked_about_as_any_other():
         for seed in range(20)
     ]
     assert 5 <= sum(item < 128 for item in asked) <= 15
+
+
+def test_the_first_items_are_clear_ones_of_different_groups_and_like_others():
+    rng = np.random.default_rng(0)
+    X = np.repeat(8.0 * np.eye(4), 25, axis=0) + 0.2 * rng.normal(size=(100, 4))
+    between = 4.0 * (np.eye(4) + np.eye(4)[[1, 2, 3, 0]]) + rng.normal(size=(4, 4))
+    same = np.full((30, 4), 3.0)  # as many empty texts have the same features
+    for others in (between, same):
+        pool = Pool(as_items(np.vstack([X, others])), 4, 2.0, np.random.default_rng(0))
+        assert sorted(row // 25 for row in pool.typical) == [0, 1, 2, 3]
+    middle = np.flatnonzero(np.arange(100) // 25 == 0)
+    X[middle[0]] = X[middle].mean(axis=0) + 1e-3  # the largest membership, but the next is far
+    X[middle[1:], 1:] += 2.0 * np.sign(rng.normal(size=(24, 3)))
+    pool = Pool(as_items(X), 4, 2.0, np.random.default_rng(0))
+    assert pool.unsupervised_memberships[:25].max(axis=1).argmax() == 0
+    assert 0 not in pool.typical

@@ -1,5 +1,6 @@
 """A part of a group becomes a group of its own, and goes back."""
 
+import numpy as np
 import pytest
 
 from askmeans import sessions
@@ -82,3 +83,25 @@ def test_a_session_that_asks_for_memberships_has_nothing_to_split(tmp_path):
         pytest.raises(SessionError, match="asks for groups"),
     ):
         session.groups.split(0, [0], "kittens")
+
+
+def test_items_that_were_moved_together_can_be_split_off_at_once(session):
+    session.groups.move([0, 1, 4], "cats", annotator="ann")
+    number = session.groups.split("cats", [0, 4], "kittens", annotator="ann")
+    assert said(session)["ann", 4] == (0.0, 0.0, 1.0)
+    assert session.groups[number].name == "kittens"
+
+
+def test_parts_of_a_group_are_what_an_unsupervised_fit_of_its_items_finds(tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(center, 0.2, size=(12, 2)) for center in (0.0, 3.0, 20.0)])
+    with sessions.create(
+        tmp_path / "s.db", X, n_clusters=2, cluster_names=["near", "far"], random_state=0
+    ) as made:
+        made.groups.move([0, 12], "near")
+        made.groups.move([24], "far")
+        parts = made.groups.parts("near", 2)
+        assert sorted(map(sorted, parts)) == [list(range(12)), list(range(12, 24))]
+        assert made.groups.parts("near", 2) == parts
+        made.groups.move(range(24), "far")
+        assert made.groups.parts("near") == []

@@ -131,6 +131,7 @@ def test_names_beside_numbers_and_dates(make):
 
 def test_names_of_sub_groups_are_examples_at_each_level(talk):
     session = talk(["parcel and courier", "money"], n_clusters=2)
+    before = session.result().memberships
     session.groups.refine("money", ["invoice and card", "refund and exchange"])
     result = session.result()
     assert result.basis == "names"
@@ -138,3 +139,5 @@ def test_names_of_sub_groups_are_examples_at_each_level(talk):
     returns, payment = strongest[TOPICS == "returns"], strongest[TOPICS == "payment"]
     assert np.mean(returns == "refund and exchange") > 0.5
     assert np.mean(payment == "invoice and card") > 0.5
+    session.groups.flatten("money")  # as if there had been no sub-groups
+    np.testing.assert_allclose(session.result().memberships, before)

@@ -61,7 +61,7 @@ def test_a_new_group_that_is_sent_again_with_the_same_key_is_made_once(tmp_path,
         for again in ("", ", as before"):
             reply = client.post("/answer", data=sent, headers={"x-askmeans": "part"})
             assert reply.status_code == 200
-            assert f"There is a group round now. Saved: “round” to question 1{again}." in reply.text
+            assert f"There is a group round now. Saved: “round”{again}." in reply.text
         session = client.app.state.context.session
         assert session.groups.names == ["small", "large", "round"]
         assert len(session.history.answers(annotator="ann")) == 1

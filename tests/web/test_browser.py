@@ -293,7 +293,7 @@ def test_an_answer_given_while_the_server_is_dead_arrives_when_it_is_back(
     expect(page.locator("#said")).to_contain_text("Not saved yet")
     page.keyboard.press("1")  # one at a time: this one is not taken
     start(int(address.rpartition(":")[2]))
-    expect(page.locator("#said")).to_contain_text(f"Saved: “mostly” (¾) to question {question}")
+    expect(page.locator("#said")).to_contain_text("Saved: “mostly” (¾)")
     assert kept(database)[1:] == [(question, "answer", 0.75)]
     tools.answer(page, "5")
     assert len(kept(database)) == 3
@@ -315,7 +315,7 @@ def test_an_answer_that_a_proxy_or_a_limit_turns_away_is_sent_again(
 
     page.route("**/answer", turn_away, times=1)
     page.keyboard.press("4")
-    expect(page.locator("#said")).to_contain_text(f"to question {question}")
+    expect(page.locator("#said")).to_contain_text("Saved: ")
     assert len(turned) == 1
     assert kept(database) == [(question, "answer", 0.75)]
 

@@ -122,7 +122,8 @@ def test_every_group_has_its_colour_its_key_and_examples_in_a_line(tmp_path, too
         assert (small.group.name, small.key, small.examples) == ("small", "1", ())
         assert small.color != large.color
         (view,) = large.examples
-        assert view.line == f"{view.name}: " + " · ".join(cell.value for cell in view.cells)
+        name, grams, kind = (cell.value for cell in view.cells)
+        assert view.line == f"{view.name}: {name} · grams {grams} · {kind}"
 
 
 def test_keys_stay_with_their_groups_where_the_likeliest_come_first(tmp_path, tools):
@@ -195,3 +196,12 @@ def test_a_relative_answer_is_one_side_the_other_or_both():
     assert [(p.key, p.value) for p in points] == [("1", 1.0), ("2", 0.5), ("3", 0.0)]
     assert describe_fully(1.0, "relative") == "“more like the left”"
     assert describe_fully(None, "relative") == "“cannot say”"
+
+
+def test_a_text_has_its_language_where_that_is_clear(tmp_path, tools):
+    texts = ["the parcel is at the door", "das Paket ist nicht da", "لم يصل الطرد", "私は待つ",
+             "4711 xyz", ""]  # fmt: skip
+    with tools.make_fruit(tmp_path / "s.db", items=[{"t": text} for text in texts], text="t") as s:
+        cards = Cards(s)
+        languages = [cards.item(row).language for row in range(6)]
+    assert languages == ["en", "de", "ar", "ja", "", ""]

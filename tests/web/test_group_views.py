@@ -35,11 +35,19 @@ def shown(session):
 def test_sizes_are_surer_the_more_is_answered(session):
     answer(session, 6)
     early = shown(session)
-    assert all(group.spread > 0.0 for group in early.groups)
+    for group in early.groups:
+        low, high = group.band
+        assert 0 <= low <= group.count <= high <= 24
+    assert len(early.to_check) == 18  # all that nobody was asked about
+    confidence = early.result.confidence[list(early.to_check)]
+    assert (np.diff(confidence) >= 0.0).all()
+    assert sum(level.count for level in early.levels) == 18
+    wrong = sum(level.wrong for level in early.levels)
+    assert wrong == pytest.approx((1.0 - confidence).sum())
     answer(session, 18)
     late = shown(session)
-    assert [group.size for group in late.groups] == pytest.approx([8.0, 8.0, 8.0])
-    assert [group.spread for group in late.groups] == [0.0, 0.0, 0.0]
+    assert [(group.count, group.band) for group in late.groups] == [(8, (8, 8))] * 3
+    assert late.to_check == ()
     assert late.reviews == ()
 
 
@@ -130,3 +138,12 @@ def test_many_items_are_read_from_a_sample(make):
         profiles = Profiles(session, 5000)
         assert 1000 <= len(profiles.rows) <= 2000
         profiles.of(np.full((5000, 2), 0.5))
+
+
+def test_words_of_grammar_are_typical_of_no_group(tmp_path):
+    kinds = ["which lamp will there be", "the parcel was not for you"] * 12
+    texts = [f"{text} {number % 3 * 'again '}" for number, text in enumerate(kinds)]
+    X = [[float(row % 2), row / 100] for row in range(24)]
+    with sessions.create(tmp_path / "s.db", X, n_clusters=2, items=texts, random_state=0) as made:
+        words = [set(group.profile.words) for group in shown(made).groups]
+    assert sorted(map(sorted, words)) == [["lamp"], ["parcel"]]

@@ -181,6 +181,11 @@ def test_what_users_write_has_its_own_direction(tmp_path, sit_down, picture_of, 
             page.wait_for_load_state("load")
             page.evaluate("document.querySelectorAll('details').forEach((e) => (e.open = true))")
             assert page.evaluate(ARABIC) == [], place
+            page.evaluate("document.documentElement.dir = 'rtl'")  # as a translated page
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), place
+            for stripe in page.locator(".stripe").all()[:1]:
+                here, box = stripe.bounding_box(), stripe.locator("..").bounding_box()
+                assert here["x"] > box["x"] + box["width"] / 2
             picture_of(
                 page,
                 f"arabic-{place.partition('?')[0].partition('/')[0] or 'card'}",

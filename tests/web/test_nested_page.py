@@ -42,7 +42,7 @@ def test_two_keys_on_one_card_and_trees_that_fold(nested, sit_down, check):
         assert session.result().memberships.max(axis=1).max() == 1.0
 
     page.goto(f"{address}/groups")
-    paths = page.locator(".clusters .group").evaluate_all(
+    paths = page.locator(".shaping .group:not(.new)").evaluate_all(
         "(all) => all.map((each) => each.ariaLabel)"
     )
     assert paths == ["home", "home / coffee", "home / garden", "away", "away / bikes",
@@ -53,6 +53,7 @@ def test_two_keys_on_one_card_and_trees_that_fold(nested, sit_down, check):
     coffee.get_by_role("button", name="Refine").click()
     expect(page.locator("#said")).to_contain_text("coffee has sub-groups now: beans, cups.")
     check(page, "nested-groups", full_page=True)
+    coffee.locator(".refine summary").click()
     page.get_by_role("button", name="Take the sub-groups away from coffee").click()
     expect(page.locator("#said")).to_contain_text("nothing answered is lost")
 

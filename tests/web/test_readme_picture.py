@@ -24,9 +24,9 @@ TILE = 25  # pixels: another font moves letters, but hardly what a tile has of i
 _OFF = 24.0  # of 255, from which a tile is another one
 _SHARE = 0.02  # of all tiles that may be
 PARTS = {"answering": (".top", "h1", ".grouping", ".tray"),
-         "results": (".top", ".headline", ".map figcaption", ".column h2", ".legend")}  # fmt: skip
+         "results": (".top", ".headline", ".sizes figcaption", ".sure h2")}  # fmt: skip
 CHANGING = {"answering": "main img:visible, .progress",
-            "results": ".facts, figure > svg, .sure > p, .heat ul"}  # fmt: skip
+            "results": ".facts, figure > svg, .sure > p, .sizes ul, .map"}  # fmt: skip
 PATHS = {"answering": "", "results": "/results"}
 
 

@@ -1,6 +1,7 @@
 """The results in a real browser: map, previews, one-click reviews, names, exports, live."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
@@ -119,8 +120,62 @@ def test_groups_are_named_by_their_words_or_by_hand_and_exported_by_keys(product
     page.wait_for_load_state("load")
     with page.expect_download() as coming:
         page.keyboard.press("x")
-    assert coming.value.suggested_filename == "main.memberships.csv"
-    assert "Kitchen" in coming.value.path().read_text().splitlines()[0]
+    assert coming.value.suggested_filename == "main.spreadsheet.xlsx"
+    sheet = pd.read_excel(coming.value.path())
+    page.get_by_text("More", exact=True).click()
+    with page.expect_download() as coming:
+        page.get_by_role("link", name="The same as CSV").click()
+    csv = pd.read_csv(coming.value.path())
+    assert list(csv.columns) == list(sheet.columns)
+    assert list(csv.columns)[:5] == ["text", "id", "group", "share", "confidence"]
+    assert "Kitchen" in csv.columns
+    assert csv["text"].tolist() == sheet["text"].tolist()
+    with sessions.open(path) as session:
+        U, names = session.result().memberships, session.groups.names
+    np.testing.assert_allclose(sheet[names], U, atol=1e-9)
+    np.testing.assert_allclose(csv[names], U, atol=1e-6)
+    assert csv["group"].tolist() == [names[j] for j in U.argmax(axis=1)]
+
+
+def test_the_least_sure_items_are_checked_as_cards_and_then_come_the_results(
+    products, sit_down, tools
+):
+    address, path = products
+    page = sit_down(address)
+    page.goto(f"{address}/results")
+    with sessions.open(path) as session:
+        answered = {q.question for q in session.history.answers(annotator="bob")}
+    page.get_by_role("button", name="Check these 20").click()
+    expect(page.locator("#checking")).to_have_text("Check 1 of 20")
+    tools.answer(page, "2")
+    expect(page.locator("#checking")).to_have_text("Check 2 of 20")
+    tools.answer(page, "z")
+    expect(page.locator("#checking")).to_have_text("Check 1 of 20")
+    for _ in range(19):
+        tools.answer(page, "1")
+    expect(page.locator("#checking")).to_have_text("Check 20 of 20")
+    page.wait_for_selector("#question[data-ready]", state="attached")
+    page.keyboard.press("1")
+    expect(page.locator("h1")).to_contain_text("Results")
+    with sessions.open(path) as session:
+        mine = session.history.answers(annotator="ann")
+        assert len(mine) == 20
+        assert not {reply.question for reply in mine} & answered
+    page.goto(address)
+    expect(page.locator("#checking")).to_be_hidden()
+
+
+def test_a_name_in_the_legend_shows_its_group_alone(products, sit_down):
+    page = sit_down(products[0])
+    page.goto(f"{products[0]}/results")
+    expect(page.locator("svg.scatter text.label")).to_have_count(4)
+    name = page.locator(".legend a").first
+    name.click()
+    shown = page.locator("svg.scatter a:not(.faint)")
+    groups = {each.get_attribute("data-group") for each in shown.all()}
+    assert groups == {"0"}
+    name.click()
+    expect(page.locator(".faint")).to_have_count(0)
 
 
 def test_many_items_are_drawn_from_a_sample_and_it_says_so(tmp_path, sit_down, tools):

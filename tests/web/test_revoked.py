@@ -63,6 +63,8 @@ def moves(session, tools, client):
         "/take-back": {"event": change},
         "/pin": {"group": 0, "row": 1},
         "/review": {"row": 2, "value": "group-0"},
+        "/check": {},
+        "/look": {"group": 1, "move": "up"},
         "/adjudicate": {"question": row, "value": "group-0"},
         "/options": {"purpose": "To sort."},
         "/pause": {},

@@ -158,6 +158,7 @@ def test_a_person_sorts_a_file_and_takes_a_spreadsheet_home(tmp_path, browser, h
     assert len(answered) == CARDS + CHECKED
 
     person.click("link", "Items")
+    page.wait_for_load_state("networkidle")
     person.choose("Group", "Garden")
     page.wait_for_url("**/items?group=*")
     boxes = page.locator('tbody input[type="checkbox"]')

@@ -1,5 +1,7 @@
 """A palette that colour-blind readers can tell apart, and weighted mixtures of its colours."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,9 +15,6 @@ _OKABE_ITO = (
     "#56B4E9",  # sky blue
     "#F0E442",  # yellow
     "#000000",  # black
-)
-PALETTE: NDArray[np.float64] = (
-    np.array([list(bytes.fromhex(color[1:])) for color in _OKABE_ITO]) / 255.0
 )
 
 
@@ -37,6 +36,11 @@ def as_hex(colors: NDArray[np.float64]) -> list[str]:
     return [f"#{bytes(row).hex()}" for row in np.rint(colors * 255).astype(np.uint8)]
 
 
+def from_hex(colors: Sequence[str]) -> NDArray[np.float64]:
+    """The inverse of `as_hex`."""
+    return np.array([list(bytes.fromhex(color[1:])) for color in colors]) / 255.0
+
+
 def _to_linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
     """SRGB values to light intensities (IEC 61966-2-1)."""
     return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
@@ -45,3 +49,6 @@ def _to_linear(srgb: NDArray[np.float64]) -> NDArray[np.float64]:
 def _to_srgb(linear: NDArray[np.float64]) -> NDArray[np.float64]:
     """Light intensities to sRGB values, the inverse."""
     return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
+PALETTE: NDArray[np.float64] = from_hex(_OKABE_ITO)

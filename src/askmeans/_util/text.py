@@ -1,6 +1,7 @@
 """Text from people and files, made safe for terminals, spreadsheets and notebooks."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -34,6 +35,17 @@ def is_clean(name: str) -> bool:
     (True, False)
     """
     return _UNCLEAN.search(name) is None
+
+
+def is_blank(text: str) -> bool:
+    """Whether a text says nothing: it has fewer than two different letters, digits or pictures.
+
+    >>> [is_blank(text) for text in ("", "???", "1111", "no", "\N{PARTY POPPER}!")]
+    [True, True, True, False, False]
+    """
+    if any(unicodedata.category(char) == "So" for char in text):
+        return False
+    return len({char for char in text.casefold() if char.isalnum()}) < 2
 
 
 def csv_cell(text: str) -> str:

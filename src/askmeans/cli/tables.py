@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from askmeans._util.excel import MOST_ROWS, write_sheet
 from askmeans._util.files import atomic_file
 from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, comma_list
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 # per group, .82 by topics; of 8 words .92 and .83 (Stack Overflow), .62 and .62 (scipy).
 _SHORT = 12
 _RATIO = 100.0  # of the features' spreads, from which on a warning is given
-_SHEET = 1_048_576  # rows of a sheet, its header included, by the format's specification
 
 Frames = Iterable["pd.DataFrame"]
 
@@ -254,41 +254,30 @@ def _write_parquet(frames: Frames, file: BinaryIO) -> None:
 
 
 def _write_excel(frames: Frames, file: BinaryIO) -> None:
-    """A sheet of Excel, in which texts are texts and never formulas."""
-    from openpyxl import Workbook
-    from openpyxl.cell import WriteOnlyCell
+    """A sheet of Excel."""
     from openpyxl.utils.exceptions import IllegalCharacterError
 
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("memberships")
+    def rows() -> Iterator[Sequence[object]]:
+        n_rows = 0
+        for frame in frames:
+            if not n_rows:
+                yield list(map(str, frame.columns))
+                n_rows = 1
+            n_rows += len(frame)
+            if n_rows > MOST_ROWS:
+                raise DataError(
+                    f"A sheet of Excel has at most {MOST_ROWS - 1:,} rows below its header. Got "
+                    "more; use --out with a name that ends in .csv or .parquet."
+                )
+            yield from frame.itertuples(index=False, name=None)
 
-    def cell(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        made = WriteOnlyCell(sheet, value)
-        made.data_type = "s"
-        return made
-
-    n_rows = 0
-    for frame in frames:
-        if not n_rows:
-            sheet.append([cell(str(name)) for name in frame.columns])
-            n_rows = 1
-        n_rows += len(frame)
-        if n_rows > _SHEET:
-            raise DataError(
-                f"A sheet of Excel has at most {_SHEET - 1:,} rows below its header. Got more; "
-                "use --out with a name that ends in .csv or .parquet."
-            )
-        try:
-            for row in frame.itertuples(index=False, name=None):
-                sheet.append([cell(value) for value in row])
-        except IllegalCharacterError as error:
-            raise DataError(
-                "Excel takes no control characters. Got an id or a name with one; use --out with "
-                "a name that ends in .csv or .parquet."
-            ) from error
-    book.save(file)
+    try:
+        write_sheet("memberships", rows(), file)
+    except IllegalCharacterError as error:
+        raise DataError(
+            "Excel takes no control characters. Got an id or a name with one; use --out with "
+            "a name that ends in .csv or .parquet."
+        ) from error
 
 
 _WRITERS: dict[str, Callable[[Frames, BinaryIO], None]] = {

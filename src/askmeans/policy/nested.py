@@ -73,17 +73,12 @@ class Branch:
         ]
         self.policy.learn(Answers.of(answers, len(node.children)))
 
-    def learnt(self) -> tuple[Floats, Floats]:
-        """Shares of the sub-groups, and the probability that each is right, by the last milestone.
-
-        Of all items; rows sum to one.
-        """
+    def shares(self) -> Floats:
+        """The share of each sub-group within the group by the last milestone, of all items."""
         belief, k = self.policy.ranked, len(self.node.children)
         if belief.stack is None:
-            return (np.full((self._items.n, k), 1.0 / k),) * 2
-        outcome = belief.outcome()
-        U = self._over_all(outcome.memberships, belief.predictor)
-        return U, column_confidence(U, self._confidence(U, outcome.confidence, outcome.unassigned))
+            return np.full((self._items.n, k), 1.0 / k)
+        return self._over_all(belief.outcome().memberships, belief.predictor)
 
     def clustering(self) -> Clustering:
         """The result within the group, for all items; even where only the names are known."""
@@ -150,7 +145,7 @@ class NestedPolicy:
         self._examples: Mapping[int, Examples | None] = {}
         self._branches: dict[int, Branch] = {}
         self._grown_from: tuple[object, ...] = ()
-        self._parts: dict[int | None, tuple[Belief, tuple[Floats, Floats]]] = {}  # at milestones
+        self._parts: dict[int | None, tuple[Belief, Floats]] = {}  # shares at milestones
         self._known: dict[int | None, dict[int, Floats]] = {}  # rows of answered items
         self._first: tuple[int, list[int]] | None = None  # typical items of so many leaves
         self._order: Lazy | None = None
@@ -229,20 +224,11 @@ class NestedPolicy:
 
     def _shares(self, number: int | None) -> Floats:
         """Shares of all items at the last milestone: of the groups at the top, or within one."""
-        return self._learnt(number)[0]
-
-    def _learnt(self, number: int | None) -> tuple[Floats, Floats]:
-        """These, and the probability that each group is the right one."""
         belief = self._policy(number).ranked
         known = self._parts.get(number)
         if known is None or known[0] is not belief:
-            if number is None:
-                outcome = belief.outcome()
-                U = outcome.memberships
-                both = U, column_confidence(U, outcome.confidence)
-            else:
-                both = self._branches[number].learnt()
-            known = self._parts[number] = (belief, both)
+            U = belief.outcome().memberships if number is None else self._branches[number].shares()
+            known = self._parts[number] = (belief, U)
         return known[1]
 
     def _policy(self, number: int | None) -> StratifiedPolicy:
@@ -252,14 +238,12 @@ class NestedPolicy:
     def wants(self, group: int, row: int) -> bool:
         """Whether to ask at once for the sub-group of an item that was put into a group.
 
-        Where that is less certain than the leaf of an item on average, each relative to chance.
+        Where that is less certain than leaves are on average, each relative to chance.
         """
         if group not in self.branches:
             return False
-        right = self._learnt(group)[1][row]
-        n_leaves = len(self._top) + sum(len(node.children) - 1 for node in self._nodes)
-        within = (1.0 - right.max()) / max(1.0 - 1.0 / len(right), 1e-9)
-        return bool(within >= self._uncertainty().mean() / max(1.0 - 1.0 / n_leaves, 1e-9))
+        own, usual = self._relative_uncertainty(group)[row], self._uncertainty(1.0).mean()
+        return bool(own * usual >= self._uncertainty().mean())
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The n questions about items that lower the expected errors of the sub-groups most."""
@@ -325,8 +309,8 @@ class NestedPolicy:
     def _ranking(self) -> Lazy:
         """All items of the pool that are to be asked about, the best first, by the last milestone.
 
-        Greedy coverage as in `ranking`, weighted by the probability that the strongest leaf is
-        wrong; before the leaves are known, first an item of each unsupervised cluster.
+        Greedy coverage as in `ranking`, weighted by the uncertainty of the leaf; before the leaves
+        are known, first an item of each unsupervised cluster.
         """
         beliefs = [self.root.ranked, *(branch.policy.ranked for branch in self.branches.values())]
         same = len(beliefs) == len(self._ranked)
@@ -375,18 +359,33 @@ class NestedPolicy:
             open_ = np.union1d(open_, np.setdiff1d(rows, answered))
         return np.setdiff1d(np.concatenate(every), open_)
 
-    def _uncertainty(self) -> Floats:
-        """The probability that the strongest leaf of each item is wrong, at the last milestone."""
-        right, groups = self._learnt(None)[1], self._top
-        while any(group in self._branches for group in groups):
-            inner = {j: g for j, g in enumerate(groups) if g in self._branches}
-            right = nested_memberships(right, {j: self._learnt(g)[1] for j, g in inner.items()})
-            groups = tuple(
-                child
-                for group in groups
-                for child in (self._children(group) if group in self._branches else (group,))
-            )
-        uncertainty: Floats = np.clip(1.0 - right.max(axis=1), 0.0, 1.0)
+    def _uncertainty(self, relative: float | None = None) -> Floats:
+        """The uncertainty of the leaf of each item: of all groups, by the share that it has.
+
+        With `relative` that of each group is so many times chance.
+        """
+        total = np.zeros(self.root.items.n)
+        for number in (None, *self._branches):
+            weights = 1.0 if number is None else self._branches[number].weights
+            chance = 1.0 - 1.0 / max(len(self._children(number)), 1)
+            own = self._relative_uncertainty(number) if relative is None else relative
+            total += weights * chance * own
+        return total
+
+    def _relative_uncertainty(self, number: int | None) -> Floats:
+        """How unsure the models of a group are of each item, from 0 to 1 for chance.
+
+        As in `ranking`, by their disagreement; none is left of items with an answer.
+        """
+        belief, k = self._policy(number).ranked, len(self._children(number))
+        if belief.stack is None or k == 1:
+            return np.full(self.root.items.n, float(k > 1))
+        own = belief.stack.uncertainty / (1.0 - 1.0 / k)
+        uncertainty = np.full(self.root.items.n, float(own.mean()))
+        rows = belief.pool.rows
+        rows = rows if number is None else self._branches[number].rows[rows]
+        uncertainty[rows] = own
+        uncertainty[rows[belief.places]] = 0.0
         return uncertainty
 
     @property

@@ -27,6 +27,7 @@ _BLOCK = 2**22  # distances in memory at a time: 32 MB
 _ROWS = 64  # of a matrix of distances at a time, which is faster
 _TWINS = 1e-3  # rounding in single precision, as a share of the mean distance
 _FEW = 1000  # items for iterations of cross-validation, to save time
+_NEAR = 5  # neighbours, by which an item is clear or like no other
 
 
 def principal_axes(Z: Floats, count: int) -> Floats:
@@ -221,13 +222,26 @@ class Pool:
 
     @cached_property
     def typical(self) -> list[int]:
-        """A typical item of each cluster of that fit, the largest cluster first."""
+        """A clear item of each cluster of that fit, the largest cluster first.
+
+        It has the largest membership of those with near neighbours: an item that is like no other
+        may be nonsense, and one between two clusters that were fitted as one is hard to judge.
+        """
         U = without_last_bits(self.unsupervised_memberships)
-        if self.items.blank:
-            U[np.isin(self.rows, list(self.items.blank))] = -1.0
+        own = U.argmax(axis=1)
+        own[np.isin(self.rows, list(self.items.blank))] = -1
+        different = np.unique(self.principal, axis=0)  # many of the same are no neighbourhood
+        n = min(_NEAR + 1, len(different))
+        distances = np.asarray(cKDTree(different).query(self.principal, n)[0])
+        spread = without_last_bits(distances.reshape(len(self), n).mean(axis=1))
         sizes = without_last_bits(self.unsupervised_memberships.sum(axis=0))
-        first = U.argmax(axis=0)[np.argsort(-sizes, kind="stable")]
-        return list(dict.fromkeys(first.tolist()))
+        chosen = []
+        for cluster in np.argsort(-sizes, kind="stable"):
+            places = np.flatnonzero(own == cluster)
+            if len(places):
+                places = places[spread[places] <= np.median(spread[places])]
+                chosen.append(int(places[U[places, cluster].argmax()]))
+        return chosen
 
     def _fit(self, X: Floats, *, wide: bool = False) -> lloyd.Fit:
         """The best of several starts, with a smaller fuzzifier if clusters would merge.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_text
+from askmeans._util.text import is_blank
 from askmeans.exceptions import DataError
 from askmeans.fuzzy import lloyd
 from askmeans.results import Clustering, strongest_clusters
@@ -69,8 +70,7 @@ class Display:
 
     def item(self, place: int, numbers: NDArray[np.floating], row: int) -> Item:
         """The item at a place of this part, which is a row of the session."""
-        values = [_plain(x) for x in numbers.tolist()] if self.rows is None else self.rows[place]
-        fields = dict(zip(self.columns, values, strict=True))
+        fields = dict(zip(self.columns, self.values(place, numbers), strict=True))
         text = None if self.text is None else _word(fields.pop(self.text))
         image = None if self.image is None else _word(fields.pop(self.image))
         name = str(row) if self.ids is None else self.ids[place]
@@ -86,6 +86,10 @@ class Display:
             label = shortened(", ".join(f"{name} = {value}" for name, value in pairs))
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
 
+    def values(self, place: int, numbers: NDArray[np.floating]) -> list[Any]:
+        """What the columns have of an item."""
+        return [_plain(x) for x in numbers.tolist()] if self.rows is None else self.rows[place]
+
     def image_file(self, place: int) -> Path | None:
         """The file of an item's image; None without one in the folder that a page can show."""
         if self.image is None or self.folder is None or self.rows is None:
@@ -99,11 +103,11 @@ class Display:
         return path if inside and path.is_file() else None
 
     def blank(self) -> list[int]:
-        """Places of items whose displayed text is empty or a single character."""
+        """Places of items whose displayed text says nothing."""
         if self.rows is None or self.text is None or self.image is not None:
             return []
         column = self.columns.index(self.text)
-        return [j for j, row in enumerate(self.rows) if len(_word(row[column]).strip()) <= 1]
+        return [j for j, row in enumerate(self.rows) if is_blank(_word(row[column]))]
 
     def matches(self, words: str) -> list[int]:
         """Places of items whose id or text contains these words, ignoring case."""

@@ -12,10 +12,14 @@ from itertools import count, islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, overload
 
+import numpy as np
+
 from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
+from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
+from askmeans.results import strongest_clusters
 from askmeans.sessions.events import (
     AddGroup,
     Answer,
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
 _LINE = 200  # characters of a description
+_FEWEST_OF_A_PART = 4  # different items
 _FIXED = (
     "The groups of this session are fixed: they cannot be added, merged, removed or split, only "
     "renamed. Its owner can make a session that asks for groups, and import the answers."
@@ -588,6 +593,48 @@ class Groups(Sequence[Group]):
             key = f"{key_of_split(new)}{row}"
             self._moves.reply(Answer, question, alone, annotator, key, instead=True)
         return new
+
+    def parts(self, group: int | str, n: int = 3) -> list[list[int]]:
+        """Propose parts of a group, by an unsupervised fit of its items in the present result.
+
+        Parameters
+        ----------
+        group : int or str
+            The group, by number or name.
+        n : int, default=3
+            The number of parts at most.
+
+        Returns
+        -------
+        list of list of int
+            The rows of each part, the largest part first and its central items first; empty if the
+            group has too few different items.
+
+        Examples
+        --------
+        >>> session = open("pets.db")
+        >>> len(session.groups.parts("cats"))
+        0
+        """
+        self._check_asks_groups("parts")
+        check_number(n, "n", "Groups.parts", integer=True, minimum=2)
+        U = self._runtime.compute().result.clustering.memberships
+        with self._runtime.up_to_date():
+            column = self._runtime.groups.living.index(self.number(group))
+        rows = np.flatnonzero(strongest_clusters(U) == column)
+        X = np.asarray(self._runtime.rows.matrix[rows], dtype=np.float64)
+        n = min(n, len(np.unique(X, axis=0)) // _FEWEST_OF_A_PART)
+        if n < 2:
+            return []
+        rng = np.random.default_rng(0)
+        centers = lloyd.fit(X, n, fuzzifier="auto", n_init=5, rng=rng).centers
+        distances = lloyd.distances(X, centers)
+        nearest = distances.argmin(axis=1)
+        parts = []
+        for j in range(n):
+            places = np.flatnonzero(nearest == j)
+            parts.append(rows[places[np.argsort(distances[places, j], kind="stable")]].tolist())
+        return sorted(filter(None, parts), key=len, reverse=True)
 
     def _placed_in(self, group: int, row: int, annotator: str) -> int:
         """The number of the question whose answer put an item into a group."""

@@ -146,6 +146,7 @@ class Moves:
         """
         annotator, prefix = check_annotator(annotator, person=True), key_of_batch(as_key(key))
         questions = [Question("group", (row,), None) for row in dict.fromkeys(rows)]
+        numbers: list[int] = []
 
         def append(transaction: "Transaction") -> int:
             state, stored = self._runtime.state, self._batch(annotator, prefix)
@@ -154,7 +155,8 @@ class Moves:
                     _check_same(event, Answer, None, value)
                 return len(stored)
             n_appended = 0
-            for number in transaction.add_questions(questions):
+            numbers[:] = transaction.add_questions(questions)
+            for number in numbers:
                 old = state.reply(number, annotator)
                 if old is not None and (old.kind, old.value) == (Answer.kind, value):
                     continue
@@ -169,7 +171,10 @@ class Moves:
                 n_appended += 1
             return n_appended
 
-        return self._runtime.write(append)
+        n_answers = self._runtime.write(append)
+        with self._runtime.lock:
+            self._runtime.know(zip(numbers, questions, strict=False))
+        return n_answers
 
     def take_back_placed(self, annotator: str, key: str) -> int:
         """Append undos of all valid answers of a `place`, and the answers that they replaced."""

@@ -15,9 +15,15 @@ from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.config import Config
-from askmeans.sessions.display import exemplars_of
+from askmeans.sessions.display import Display, exemplars_of
 from askmeans.sessions.groups import as_line
-from askmeans.sessions.rows import chunks_at_rest, fingerprint, make_part, prepare_matrix
+from askmeans.sessions.rows import (
+    blank_rows,
+    chunks_at_rest,
+    fingerprint,
+    make_part,
+    prepare_matrix,
+)
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import SessionRecord
@@ -162,8 +168,10 @@ def create(
     # Refuses what it cannot do before anything is written; the caller may change X later.
     own = matrix if part.path is not None else matrix.copy()
     policy, notes = collect_warnings(lambda: config.make_policy(own))
+    columns = None if recipe is None else {each.column for each in recipe.encoders}
+    blank = set(blank_rows(Display(**part.display), matrix, columns))
     config = replace(
-        config, typical=_typical_items(policy, matrix, config), feature_names=features,
+        config, typical=_typical_items(policy, matrix, config, blank), feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
         recipe=None if recipe is None else recipe.to_json(),
         encoded_names=_encoded(recipe, functions, config, lines),
@@ -272,13 +280,14 @@ def names(url: str | Path) -> list[str]:
 
 
 def _typical_items(
-    policy: StratifiedPolicy, X: NDArray[np.floating], config: Config
+    policy: StratifiedPolicy, X: NDArray[np.floating], config: Config, blank: set[int]
 ) -> list[list[int]] | None:
-    """Typical items of each group without a name, by an unsupervised fit."""
+    """Typical items of each group without a name, by an unsupervised fit; none is blank."""
     if config.cluster_names is not None or config.ask in SIMILARITIES:
         return None
     start, _ = collect_warnings(policy.clustering)
-    return [exemplars_of(start, X, group, _EXEMPLARS) for group in range(config.n_clusters)]
+    rows = (exemplars_of(start, X, j, _EXEMPLARS + len(blank)) for j in range(config.n_clusters))
+    return [[row for row in each if row not in blank][:_EXEMPLARS] for each in rows]
 
 
 def _encoded(

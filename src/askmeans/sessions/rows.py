@@ -12,7 +12,7 @@ import mmap
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -66,6 +66,16 @@ def make_part(
     )
 
 
+def blank_rows(display: Display, matrix: Matrix, columns: Collection[str] | None) -> list[int]:
+    """Rows whose text says nothing, or has no word of the others; the columns are a recipe's."""
+    if columns is None:
+        return display.blank()
+    if display.text not in columns or display.image is not None:
+        return []
+    without_words = np.flatnonzero(~matrix.any(axis=1)).tolist()
+    return sorted({*display.blank(), *without_words})
+
+
 class Rows:
     """All rows of one session."""
 
@@ -109,17 +119,14 @@ class Rows:
 
     @property
     def blank(self) -> list[int]:
-        """Rows with an empty text or a single character, if items are clustered by it."""
+        """Rows of which people see a text that says nothing, where items are clustered by it."""
         recipe = self._record.config.get("recipe")
-        if recipe is not None and self._displays[0].text not in {
-            encoder["column"] for encoder in recipe["encoders"]
-        }:
-            return []
+        columns = None if recipe is None else {each["column"] for each in recipe["encoders"]}
         starts = [0, *self._ends]
         return [
-            start + place
-            for start, display in zip(starts, self._displays, strict=False)
-            for place in display.blank()
+            start + row
+            for start, display, matrix in zip(starts, self._displays, self._matrices, strict=False)
+            for row in blank_rows(display, matrix, columns)
         ]
 
     def __len__(self) -> int:
@@ -148,6 +155,11 @@ class Rows:
         """One item, for display."""
         part, place = self._place(row)
         return self._displays[part].item(place, self._matrices[part][place], row)
+
+    def values(self, row: int) -> list[Any]:
+        """What the columns have of an item."""
+        part, place = self._place(row)
+        return self._displays[part].values(place, self._matrices[part][place])
 
     def image_file(self, row: int) -> Path | None:
         """The file of an item's image; None without one in the folder that a page can show."""

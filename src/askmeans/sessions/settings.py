@@ -10,7 +10,7 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
 
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
-                           "gold_feedback": bool, "annotators_see_results": bool,
+                           "gold_feedback": bool, "annotators_see_results": bool, "group_look": str,
                            AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
 
@@ -52,7 +52,8 @@ class Settings:
             Markdown; "predicted_first", whether probable groups come first on a card, which biases
             people; "gold_feedback", whether people are shown the known answer after a gold
             question; "annotators_see_results", whether people invited as annotators see the
-            result; "audit_share", the part of people's questions that is about random items, where
+            result; "group_look", the order and colours of groups on the page (`web/looks.py`);
+            "audit_share", the part of people's questions that is about random items, where
             advisers answer, too; "good_enough", the share of wrong items at which to stop, 0.0 for
             none.
         value : str, bool or float

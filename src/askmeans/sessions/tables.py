@@ -114,6 +114,20 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
     )
 
 
+def spreadsheet_table(session: Session, result: SessionResult) -> Table:
+    """The columns that people see of each item, then those of `memberships_table`.
+
+    Ids are left out where a column "id" has them. Another column of the result with the name of one
+    that people see has "_" appended.
+    """
+    table, columns = memberships_table(session, result), list(session.rows.columns)
+    skipped = int("id" in columns)
+    for name in table.columns[skipped:]:
+        columns.append(f"{name}_" if name in columns else name)
+    rows = [[*session.rows.values(row), *each[skipped:]] for row, each in enumerate(table.rows)]
+    return Table(columns=columns, rows=rows)
+
+
 def _alike(U: NDArray[np.float64]) -> list[bool]:
     """Whether a row belongs to each of several groups alike, as before there are answers."""
     several = U.shape[1] > 1

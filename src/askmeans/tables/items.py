@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_choice
+from askmeans._util.text import is_blank
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.reading import check_column, read_table
@@ -44,7 +45,7 @@ class Items:
     folder : Path or None
         The folder of relative image paths.
     blank : list of int, default=[]
-        Items whose texts are empty or a single character, where only texts are features. Sessions
+        Items whose texts say nothing, as "?", where only texts are features. Sessions
         ask about them last.
     functions : dict of str to function, default={}
         The embedding of each column that has one; it is stored nowhere.
@@ -189,7 +190,7 @@ def read_items(
     return Items(
         features=matrix, shown=frame[shown], ids=[ids[row] for row in rows], recipe=recipe,
         rows=rows, notes=notes, folder=table.folder,
-        blank=[] if beside else _blank(frame, chosen),
+        blank=[] if beside else _blank(frame, chosen, matrix),
         functions={name: function for name, (function, _) in functions.items()},
     )  # fmt: skip
 
@@ -277,14 +278,16 @@ def _same_embeddings(recipe: Recipe, embed: Any) -> dict[str, Any]:
     return functions
 
 
-def _blank(frame: "pd.DataFrame", features: Sequence[Column]) -> list[int]:
-    """Rows whose only features are texts that are empty or a single character."""
+def _blank(
+    frame: "pd.DataFrame", features: Sequence[Column], matrix: NDArray[np.floating]
+) -> list[int]:
+    """Rows whose only features are texts that say nothing, or have no word of the others."""
     if any(column.kind != "text" for column in features):
         return []
-    short = [
-        frame[column.name].fillna("").astype(str).str.strip().str.len() <= 1 for column in features
-    ]
-    return [int(row) for row in np.flatnonzero(np.all(short, axis=0))]
+    blank = ~matrix.any(axis=1)
+    texts = (frame[column.name].fillna("").astype(str) for column in features)
+    blank |= np.all([text.map(is_blank) for text in texts], axis=0)
+    return [int(row) for row in np.flatnonzero(blank)]
 
 
 def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:

@@ -125,16 +125,15 @@ class Assignments:
         if undone.group is not None:
             return f"Taken back: the new group {undone.group}, and the item that was put there."
         what = "the skip" if undone.kind == "skip" else self._describe(undone.value)
-        return f"Taken back: {what} to question {undone.question.id}."
+        return f"Taken back: {what}."
 
     def _describe(self, value: Any) -> str:
         return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
 
     def _describe_reply(self, reply: Reply) -> str:
         """Describe a saved answer in a sentence."""
-        number = reply.question
         if reply.kind == "skip":
-            return f"Skipped question {number}: it comes again later, or for somebody else."
+            return "Skipped: it comes again later, or for somebody else."
         late = ""
         if reply.late:  # it is evidence, unless an owner decided the question
             late = f" (it came late{', but it counts' if reply.counts else ': another counts'})"
@@ -142,7 +141,7 @@ class Assignments:
         known = ""
         if reply.gold is not None:  # the owner wants people to see it
             known = f" The known answer is {self._describe(reply.gold)}."
-        return f"Saved: {self._describe(reply.value)} to question {number}{again}{late}.{known}"
+        return f"Saved: {self._describe(reply.value)}{again}{late}.{known}"
 
     def _own_answer(self, question: Question, annotator: str) -> Reply | None:
         """An annotator's answer to a question, unless it was taken back."""

@@ -2,15 +2,18 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from askmeans.sessions import Group, Item, Question, Session
-from askmeans.web.drawing import colors_of
+from askmeans.tables.texts import language_of
+from askmeans.web.looks import Look
 
 Value = float | tuple[float, ...]
 
+UNNAMED = re.compile("Group [A-Z]+")  # a group's name before anybody gave it one
 _SAMPLE = 2000  # items from which columns are read
 _ID = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z]I[dD]$")  # "id", "product_id", "Order ID", "productId"
 _DIFFERENT = 0.1  # of that range, from which two numbers differ
@@ -27,6 +30,17 @@ _WORDS = {
     "membership": ("not at all", "a little", "half", "mostly", "entirely"),
     "similarity": ("surely not", "unlikely", "even chance", "likely", "surely"),
 }
+_READ = 500  # characters of a text that its language is known by
+_SCRIPTS = {
+    "ARABIC": "ar",
+    "HEBREW": "he",
+    "GREEK": "el",
+    "HANGUL": "ko",
+    "HIRAGANA": "ja",
+    "KATAKANA": "ja",
+    "CJK": "zh",
+    "THAI": "th",
+}  # those of one large language
 _SIDES = {1.0: "more like the left", 0.5: "both alike", 0.0: "more like the right"}
 _FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
@@ -49,6 +63,7 @@ class ItemView:
     row: int
     name: str
     text: str | None
+    language: str  # of the text, as HTML names it; "" where it is not clear
     image: str | None
     cells: tuple[Cell, ...]
     n_first: int = _SHOWN
@@ -73,8 +88,13 @@ class ItemView:
         """The item in a line, as an example of its group."""
         if self.text:
             return self.name
-        values = " · ".join(cell.value for cell in self.cells[:_IN_LINE])
-        return f"{self.name}: {values}" if values and "=" not in self.name else self.name
+        values = " · ".join(
+            cell.value if cell.place is None else f"{cell.name} {cell.value}"
+            for cell in self.cells[:_IN_LINE]
+        )
+        if " = " in self.name:  # it stands for the same values
+            return values
+        return f"{self.name}: {values}" if values else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +117,11 @@ class GroupTile:
     key: str  # that answers with it
     examples: tuple[ItemView, ...]
     is_guess: bool  # whether the model chose the examples, since no answer did
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether nobody has named it."""
+        return UNNAMED.fullmatch(self.group.name) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,34 +186,35 @@ class Cards:
 
         Those that a question about the sub-groups of `cluster` shows. Keys stay with their groups.
         """
-        groups, every = self._session.groups.choices(cluster), list(self._session.groups)
-        colors = dict(zip((g.number for g in every), colors_of(len(every)), strict=True))
-        order = list(range(len(groups)))
+        look, every = Look.of(self._session), list(self._session.groups)
+        groups = self._session.groups.choices(cluster)
+        if cluster is None:
+            groups = look.arranged(self._session, groups, lambda group: group.number)
+        colors = dict(zip((group.number for group in every), look.colors(every), strict=True))
+        keyed = [(group, str(j) if j <= _KEYS else "") for j, group in enumerate(groups, start=1)]
         if probabilities is not None and len(probabilities) == len(every):  # no sub-groups
-            order.sort(key=lambda j: -probabilities[j])
+            expected = dict(zip((group.number for group in every), probabilities, strict=True))
+            keyed.sort(key=lambda pair: -expected[pair[0].number])
         return tuple(
             self._tile(
-                groups[j], colors[groups[j].number], str(j + 1) if j < _KEYS else "", without,
-                with_examples=groups[j].number != cluster,
+                group, colors[group.number], key, without, with_examples=group.number != cluster
             )
-            for j in order
-        )  # fmt: skip
+            for group, key in keyed
+        )
 
     def tree(self) -> tuple[GroupTile, ...]:
         """All groups with examples, each before its sub-groups."""
-        groups = list(self._session.groups)
-        colors = colors_of(len(groups))
-        return tuple(self._tile(*pair, "", ()) for pair in zip(groups, colors, strict=True))
+        return tuple(self._tile(each.group, each.color, "", ()) for each in self.buttons())
 
     def buttons(self) -> tuple[GroupTile, ...]:
         """The groups without examples: their names, colours and keys."""
-        groups = list(self._session.groups)
+        groups, look = list(self._session.groups), Look.of(self._session)
+        colored = zip(groups, look.colors(groups), strict=True)
+        arranged = look.arranged(self._session, colored, lambda pair: pair[0].number)
         return tuple(
             GroupTile(group=group, color=color, key=str(place) if place <= _KEYS else "",
                       examples=(), is_guess=False)
-            for place, (group, color) in enumerate(
-                zip(groups, colors_of(len(groups)), strict=True), start=1
-            )
+            for place, (group, color) in enumerate(arranged, start=1)
         )  # fmt: skip
 
     def _tile(
@@ -223,8 +249,9 @@ class Cards:
             cells.sort(key=lambda cell: cell.name in self._ranges)
             n_first = min(_BESIDE, sum(name not in self._ranges for name in item.fields))
         return ItemView(
-            row=item.row, name=item.label, text=item.text or None, image=item.image or None,
-            cells=tuple(cells), n_first=n_first,
+            row=item.row, name=item.label, text=item.text or None,
+            language=_language(item.text or ""), image=item.image or None, cells=tuple(cells),
+            n_first=n_first,
         )  # fmt: skip
 
     def label(self, question: Question) -> str:
@@ -349,6 +376,17 @@ def _differ(a: Cell, b: Cell) -> bool:
 def is_number(value: Any) -> bool:
     """Whether a value is a number that can be compared."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _language(text: str) -> str:
+    """The language of a text by its common words, or else by its script."""
+    beginning = text[:_READ]
+    language = language_of(beginning)
+    if language or beginning.isascii():
+        return language
+    scripts = (unicodedata.name(char, "").partition(" ")[0] for char in beginning)
+    by_script = [_SCRIPTS[script] for script in scripts if script in _SCRIPTS]
+    return "ja" if "ja" in by_script else next(iter(by_script), "")
 
 
 def _as_text(value: Any) -> str:

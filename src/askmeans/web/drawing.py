@@ -4,14 +4,15 @@ Colours and sizes are attributes, never styles: the page's policy allows no inli
 """
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.colors import as_hex, blend
-from askmeans.results import rounded
+from askmeans._util.colors import as_hex, blend, from_hex
+from askmeans.results import rounded, strongest_clusters
 from askmeans.sessions import Item
 from askmeans.web.forecasting import Outlook
 
@@ -23,6 +24,7 @@ _WIDTH, _HEIGHT, _MARGIN = 640.0, 400.0, 26.0
 _THUMB, _GAP = 40.0, 4.0  # of a picture in the scatter
 _MOST_THUMBS = 60
 _AMBIGUOUS = 0.6  # the strongest membership below which an item is drawn as a ring
+_LABEL, _LETTER, _LINE = 28, 8.0, 17.0  # of names in the scatter: letters, their size, and the line
 _CURVE_WIDTH, _CURVE_HEIGHT = 420.0, 170.0
 
 # Three of Okabe and Ito's, then those that lie farthest from all others in OKLab (Ottosson, 2020),
@@ -37,6 +39,7 @@ _PALETTE: NDArray[np.float64] = (
         )
     ]) / 255.0
 )  # fmt: skip
+N_COLORS = len(_PALETTE)  # that are told apart
 
 
 class Plane:
@@ -99,13 +102,17 @@ def colors_of(n_clusters: int) -> list[str]:
 
 def scatter(
     plane: Plane, memberships: Floats, items: Sequence[Item], *, names: Sequence[str],
-    centers: Floats | None = None,
+    centers: Floats | None = None, hues: Sequence[str] | None = None,
 ) -> str:  # fmt: skip
-    """Each item as a dot or its picture, coloured by its memberships; ambiguous ones as rings."""
+    """Each item as a dot or its picture, coloured by its memberships; ambiguous ones as rings.
+
+    Each group's name stands in the middle of its items.
+    """
     U = np.asarray(memberships[plane.rows], dtype=np.float64)
     points = plane.points(centers)
-    colors = as_hex(blend(U, palette(U.shape[1])))
+    colors = as_hex(blend(U, palette(U.shape[1]) if hues is None else from_hex(hues)))
     is_ambiguous = np.sort(U, axis=1)[:, -1] < _AMBIGUOUS
+    strongest = strongest_clusters(U)
     radius = 6.0 if len(plane.rows) <= 300 else 4.0
     pictured = _apart(points, [place for place, item in enumerate(items) if item.image])
     dots, pictures = [], []
@@ -113,7 +120,8 @@ def scatter(
         x, y = points[place]
         ring = " doubtful" if is_ambiguous[place] else ""
         image = ' data-image="1"' if items[place].image else ""
-        link = f'<a href="items/{row}" tabindex="-1" data-row="{row}"{image}>'
+        group = f' data-group="{strongest[place]}"'
+        link = f'<a href="items/{row}" tabindex="-1" data-row="{row}"{group}{image}>'
         title = escape(f"{items[place].label}: {_describe_shares(U[place], names)}")
         title = f"<title>{title}</title>"
         if place in pictured:
@@ -132,8 +140,35 @@ def scatter(
     return (
         f'<svg class="scatter" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
         f'aria-label="Scatter of {len(plane.rows)} items, coloured by membership">'
-        f"{''.join(dots + pictures)}</svg>"
+        f"{''.join(dots + pictures + _labels(points, strongest, names))}</svg>"
     )
+
+
+def _labels(points: Floats, strongest: NDArray[np.intp], names: Sequence[str]) -> list[str]:
+    """The names of groups in the middle of their items, moved down until none covers another."""
+    middles = [
+        (*np.median(points[strongest == j], axis=0), j)
+        for j in range(len(names))
+        if (strongest == j).any()
+    ]
+    placed: list[tuple[float, float, float]] = []
+    labels = []
+    for x, y, j in sorted(middles, key=lambda middle: middle[1]):
+        name = names[j] if len(names[j]) <= _LABEL else f"{names[j][: _LABEL - 1].rstrip()}…"
+        half = 0.5 * _LETTER * len(name)
+        x = min(max(x, half), _WIDTH - half)
+        for left, above, width in placed:
+            if abs(x - left) < half + width and y < above + _LINE:
+                y = above + _LINE
+        placed.append((x, y, half))
+        letters = map(unicodedata.bidirectional, name)
+        strong = next((letter for letter in letters if letter in ("L", "R", "AL")), "L")
+        turned = "" if strong == "L" else ' direction="rtl"'
+        labels.append(
+            f'<text class="label" data-group="{j}" x="{x:.1f}" y="{y:.1f}" text-anchor="middle" '
+            f'aria-hidden="true"{turned}>{escape(name)}</text>'
+        )
+    return labels
 
 
 def _describe_shares(row: NDArray[np.float64], names: Sequence[str]) -> str:
@@ -154,13 +189,28 @@ def _apart(points: NDArray[np.float64], candidates: Sequence[int]) -> set[int]:
     return set(chosen)
 
 
-def strips(memberships: Floats) -> list[str]:
+def size_bars(
+    counts: Sequence[int], bands: Sequence[tuple[int, int]], colors: Sequence[str]
+) -> list[str]:
+    """A bar for the number of items in each group, with the interval of that number as a line."""
+    unit = 100.0 / max(1, *(high for _, high in bands))
+    return [
+        f'<svg class="size-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="track" width="100" height="10"/>'
+        f'<rect width="{count * unit:.2f}" height="10" fill="{color}"/>'
+        f'<rect class="band" x="{low * unit:.2f}" y="4" width="{(high - low) * unit:.2f}" '
+        f'height="2"/></svg>'
+        for count, (low, high), color in zip(counts, bands, colors, strict=True)
+    ]
+
+
+def strips(memberships: Floats, colors: Sequence[str] | None = None) -> list[str]:
     """A strip for each group: a column per item (or mean of several), dark for members."""
     order = np.lexsort((-memberships.max(axis=1), memberships.argmax(axis=1)))
     parts = np.array_split(memberships[order], min(len(order), _MOST_COLUMNS))
     columns = np.array([part.mean(axis=0) for part in parts])
     drawn = []
-    for j, color in enumerate(colors_of(memberships.shape[1])):
+    for j, color in enumerate(colors or colors_of(memberships.shape[1])):
         cells = "".join(
             f'<rect x="{place}" width="1.05" height="10" fill="{color}" '
             f'fill-opacity="{value:.3f}"/>'

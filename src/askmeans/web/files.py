@@ -1,10 +1,12 @@
 """Files: exports of the result, pictures of items and their thumbnails."""
 
+import io
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -12,26 +14,40 @@ from numpy.typing import NDArray
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from askmeans._util.background import background_pool
-from askmeans.exceptions import AskmeansError
+from askmeans._util.excel import MOST_ROWS, write_sheet
+from askmeans._util.text import printable
+from askmeans.exceptions import AskmeansError, DataError
 from askmeans.queries import ME
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
 from askmeans.sessions.tables import (
+    Table,
     answers_table,
     centers_table,
     memberships_table,
+    spreadsheet_table,
     tables_as_json,
 )
 from askmeans.tables.pictures import thumbnail
 from askmeans.web.result_views import ResultView
 
 EXPORTS = {
+    "spreadsheet.xlsx": "Spreadsheet",
+    "spreadsheet.csv": "The same as CSV",
     "memberships.csv": "Memberships",
     "centers.csv": "Centres",
     "answers.csv": "Answers",
     "all.json": "All of it, as JSON",
 }
+if find_spec("openpyxl") is None:
+    del EXPORTS["spreadsheet.xlsx"]
+MEDIA_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "json": "application/json",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+_BOM = "\ufeff".encode()  # by which Excel knows that a CSV file is UTF-8
 _BLOCK = 1000  # rows written at a time: other threads have their turn in between
 _CHUNK = 2**16  # bytes sent at a time: a slow reader keeps no copy of the whole
 _CARDS = 16  # of those to come
@@ -101,8 +117,27 @@ def export(session: Session, file: str, result: SessionResult | None) -> bytes:
         return answers_table(session).to_csv().encode()
     if file == "all.json":
         return tables_as_json(session, result).encode()
+    if file.startswith("spreadsheet."):
+        items = spreadsheet_table(session, result)
+        return _as_excel(items) if file.endswith(".xlsx") else _BOM + items.to_csv().encode()
     table = memberships_table if file == "memberships.csv" else centers_table
     return table(session, result).to_csv().encode()
+
+
+def _as_excel(table: Table) -> bytes:
+    """A workbook with the table; control characters, which Excel refuses, are spelt out."""
+    if len(table.rows) >= MOST_ROWS:
+        raise DataError(
+            f"A sheet of Excel has at most {MOST_ROWS - 1:,} rows. Got {len(table.rows):,}.",
+            user_message="A sheet of Excel cannot hold so many items. Download the CSV file.",
+        )
+    rows = (
+        [printable(value) if isinstance(value, str) else value for value in row]
+        for row in (table.columns, *table.rows)
+    )
+    file = io.BytesIO()
+    write_sheet("items", rows, file)
+    return file.getvalue()
 
 
 def picture(path: Path) -> FileResponse:

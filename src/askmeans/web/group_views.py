@@ -6,23 +6,28 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from askmeans._util.arrays import Floats, Rows
+from askmeans._util.stop_words import STOP_WORDS
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Group, Item, Reply, Session, SessionResult
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.group_numbers import RESERVED
-from askmeans.web.cards import describe, is_number, sample
-from askmeans.web.drawing import colors_of, strips
+from askmeans.tables.texts import languages_of
+from askmeans.web.cards import UNNAMED, describe, is_number, sample
+from askmeans.web.drawing import colors_of, size_bars, strips
+from askmeans.web.looks import Look
 
 _TYPICAL = 4
 _REVIEWED = 8
+_CHECKED = 20  # items to check in a row
+LEVELS = (50, 70, 90, 99)  # percent of confidence
 _OUTSIDE = 12  # items in none of the groups that are listed
 _CHOICES = 3  # groups that an unclear item may be put into with one click
-_UNNAMED = re.compile("Group [A-Z]+")
 _LEAST = 0.05  # of a membership, from which a third group is offered
 _UNCLEAR = 0.5  # the lead of the strongest membership below which an item is unclear
 _MOST_WORDS = 6  # of a group
@@ -59,14 +64,20 @@ class GroupView:
     """A group of a result."""
 
     group: Group
+    column: int  # of the result
     color: str
-    size: float  # the sum of all memberships
-    spread: float  # how far that may be off, if all errors point one way
-    share: float  # of all items
+    count: int  # items that are in it most
+    band: tuple[int, int]  # how many these may be, if all errors point one way
+    bar: str
     strip: str
     profile: Profile
     typical: tuple[tuple[Item, float], ...]  # with their memberships
     suggested: str | None  # a name of typical words, for a group without a name
+
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether nobody has named it."""
+        return UNNAMED.fullmatch(self.group.name) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +86,16 @@ class Review:
 
     item: Item
     choices: tuple[tuple[GroupView, float], ...]  # with its memberships
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """The items without an answer whose confidence is in an interval, in percent."""
+
+    low: int
+    high: int
+    count: int
+    wrong: float  # of these, to expect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +141,10 @@ class Profiles:
                 middle, width = np.array(session.config.units)
                 X = X * width + middle
             self._names, self._numbers = list(features), X
-        tokens = [{word.casefold() for word in _TOKEN.findall(item.text or "")} for item in items]
+        texts = [(item.text or "").casefold() for item in items]
+        languages = languages_of(texts)[0]
+        stop_words = frozenset().union(*(STOP_WORDS.get(each, ()) for each in languages))
+        tokens = [{*_TOKEN.findall(text)} - stop_words for text in texts]
         _add_categories(tokens, {name: columns[name] for name in columns.keys() - {*self._names}})
         self._words, self._has = _incidence(tokens)
 
@@ -184,24 +208,30 @@ def group_views(
 ) -> tuple[GroupView, ...]:
     """Every group, in the order of the result's columns; the rows are of `answered_rows`."""
     U, names = result.memberships, result.group_names
-    colors, drawn, spreads = colors_of(U.shape[1]), strips(U), _spreads(result, answered)
-    profile, groups = profiles.of(U), _leaves(session)
+    groups, spreads = _leaves(session), _spreads(result, answered)
+    colors = result_colors(session, result)
+    drawn = strips(U, colors)
+    counts, bands = _counts(U, spreads)
+    bars = size_bars(counts, bands, colors)
+    profile = profiles.of(U)
     suggested = _suggested_names(names, profile)
+    unclear = {*unsure.tolist(), *session.rows.blank}
     views = []
     for j, name in enumerate(names):
         group = groups[j] if j < len(groups) else Group(number=j, name=name)
         rows: list[int] = []
         if result.basis != "nothing":
-            n = _TYPICAL + len(unsure)
+            n = _TYPICAL + len(unclear)
             rows = exemplars_of(result.clustering, session.rows.matrix, j, n)
-            rows = [row for row in rows if row not in unsure][:_TYPICAL]
+            rows = [row for row in rows if row not in unclear][:_TYPICAL]
         views.append(
             GroupView(
                 group=replace(group, name=name),
+                column=j,
                 color=colors[j],
-                size=float(U[:, j].sum()),
-                spread=float(spreads[j]),
-                share=float(U[:, j].mean()),
+                count=counts[j],
+                band=bands[j],
+                bar=bars[j],
                 strip=drawn[j],
                 profile=profile[j],
                 typical=tuple((session.item(row), float(U[row, j])) for row in rows),
@@ -209,6 +239,17 @@ def group_views(
             )
         )
     return tuple(views)
+
+
+def result_colors(session: Session, result: SessionResult) -> list[str]:
+    """The colour of each column of a result."""
+    groups, leaves, n = list(session.groups), _leaves(session), len(result.group_names)
+    if len(leaves) != n:
+        return colors_of(n)
+    colors = dict(
+        zip((group.number for group in groups), Look.of(session).colors(groups), strict=True)
+    )
+    return [colors[group.number] for group in leaves]
 
 
 def _leaves(session: Session) -> list[Group]:
@@ -248,6 +289,27 @@ def reviews(
         )
         views.append(Review(item=session.item(row), choices=choices))
     return tuple(views)
+
+
+def to_check(session: Session, result: SessionResult, answered: Rows) -> tuple[int, ...]:
+    """The items whose group is most likely wrong, of those without an answer."""
+    confidence = result.confidence
+    if session.config.ask != "group" or result.basis == "nothing" or confidence is None:
+        return ()
+    rows = np.setdiff1d(np.arange(len(confidence)), answered)
+    return tuple(rows[np.argsort(confidence[rows], kind="stable")][:_CHECKED].tolist())
+
+
+def levels_of(result: SessionResult, answered: Rows) -> tuple[Level, ...]:
+    """Items without an answer by confidence, and how many of them are probably wrong."""
+    if result.confidence is None or result.basis == "nothing":
+        return ()
+    confidence = np.delete(result.confidence, answered)
+    levels = []
+    for low, high in pairwise((0, *LEVELS, 100)):
+        own = confidence[(confidence >= low / 100.0) & (confidence < high / 100.0 + (high == 100))]
+        levels.append(Level(low=low, high=high, count=len(own), wrong=float((1.0 - own).sum())))
+    return tuple(levels[::-1])
 
 
 def explain_item(
@@ -292,7 +354,7 @@ def explain_item(
             distance=None if distances is None else float(distances[j]),
             answers=tuple(by_cluster.get(groups[j].number if j < len(groups) else j, ())),
         )
-        for j, (name, color) in enumerate(zip(names, colors_of(len(names)), strict=True))
+        for j, (name, color) in enumerate(zip(names, result_colors(session, result), strict=True))
     ]  # fmt: skip
     if is_placed:
         summary = "People placed this item themselves; what they answered stands."
@@ -320,10 +382,21 @@ def _suggested_names(names: Sequence[str], profiles: Sequence[Profile]) -> list[
         words = [word.rpartition(": ")[2] for word in profile.words]
         pairs = [" and ".join(pair) for pair in itertools.combinations(words, min(2, len(words)))]
         new = [pair for pair in pairs if pair and pair.casefold() not in taken][:1]
-        is_unnamed = _UNNAMED.fullmatch(name) is not None
+        is_unnamed = UNNAMED.fullmatch(name) is not None
         suggested.append(new[0].capitalize() if is_unnamed and new else None)
         taken |= {each.casefold() for each in new}
     return suggested
+
+
+def _counts(U: Floats, spreads: Floats) -> tuple[list[int], list[tuple[int, int]]]:
+    """How many items are in each group most, and between which numbers that lies."""
+    strongest, sizes = strongest_clusters(U), U.sum(axis=0)
+    counts = [int((strongest == j).sum()) for j in range(U.shape[1])]
+    bands = [
+        (max(0, min(count, round(size - spread))), min(len(U), max(count, round(size + spread))))
+        for count, size, spread in zip(counts, sizes.tolist(), spreads.tolist(), strict=True)
+    ]
+    return counts, bands
 
 
 def _spreads(result: SessionResult, answered: Rows) -> Floats:

@@ -10,12 +10,13 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans._util.checks import parse_digits
 from askmeans.queries import ME
 from askmeans.sessions import Reply
 from askmeans.web.cards import describe_fully
 from askmeans.web.context import AppContext, redirect, scale_of
-from askmeans.web.drawing import colors_of
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
+from askmeans.web.looks import Look
 
 _PER_PAGE = 100
 _MOST_WORDS = 200  # characters of a search
@@ -50,7 +51,7 @@ def add_history(router: APIRouter, context: AppContext) -> None:
         lines = _Lines(context, who)
         n_all, replies = len(replies), lines.matching(replies[::-1], fields)
         last = max(1, -(-len(replies) // _PER_PAGE))
-        page = min(max(int(fields["page"]) if fields["page"].isdecimal() else 1, 1), last)
+        page = min(max(parse_digits(fields["page"]) or 1, 1), last)
         shown = replies[(page - 1) * _PER_PAGE : page * _PER_PAGE]
         return context.page(
             request, "history.html", lines=[lines.line(reply) for reply in shown], n=len(replies),
@@ -88,7 +89,7 @@ class _Lines:
         self._names = session.groups.all_names
         groups = list(session.groups)
         self._colors = dict(
-            zip((each.number for each in groups), colors_of(len(groups)), strict=True)
+            zip((each.number for each in groups), Look.of(session).colors(groups), strict=True)
         )
 
     def matching(self, replies: list[Reply], fields: Mapping[str, str]) -> list[Reply]:

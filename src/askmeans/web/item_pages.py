@@ -10,7 +10,7 @@ from askmeans._util.checks import parse_digits
 from askmeans.sessions import Session
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
-from askmeans.web.group_views import explain_item
+from askmeans.web.group_views import LEVELS, explain_item
 from askmeans.web.items import NOBODY, NONE, PER_PAGE, ItemFilter
 from askmeans.web.result_pages import RESULT_TIMEOUT
 
@@ -18,7 +18,6 @@ _BRIEF = 0.1  # seconds to wait for a newer result; the table adds later answers
 _MOST_MOVED = 5000  # items at once
 _NEIGHBOURS = 6
 _BLOCK = 16_384  # rows whose distances are computed at a time
-_LEVELS = (50, 70, 90, 99)  # percent of confidence that the filter offers
 
 
 def add_items(router: APIRouter, context: AppContext) -> None:
@@ -42,7 +41,7 @@ def add_items(router: APIRouter, context: AppContext) -> None:
             return context.page(
                 request, "items.html", wanted=wanted, table=table, n=len(rows), page=place,
                 last=last, lines=[table.line(row) for row in shown], tiles=context.cards.buttons(),
-                levels=_LEVELS, nobody=NOBODY, none=NONE, key=secrets.token_urlsafe(12),
+                levels=LEVELS, nobody=NOBODY, none=NONE, key=secrets.token_urlsafe(12),
                 can_move=can_move and context.is_owner(request), has_result=view is not None,
             )  # fmt: skip
 

@@ -18,7 +18,7 @@ from askmeans._util.checks import parse_digits
 from askmeans.queries import is_model
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Item, Session
-from askmeans.web.drawing import colors_of
+from askmeans.web.looks import Look
 from askmeans.web.result_views import ResultView
 
 PER_PAGE = 50
@@ -107,7 +107,7 @@ class ItemTable:
         n = self.n_items = len(session.rows)
         self.groups = list(session.groups)
         self._colors = dict(
-            zip((g.number for g in self.groups), colors_of(len(self.groups)), strict=True)
+            zip((g.number for g in self.groups), Look.of(session).colors(self.groups), strict=True)
         )
         self._names = {group.number: group.name for group in self.groups}
         self.group: NDArray[np.int64] = np.full(n, UNKNOWN)
@@ -189,7 +189,10 @@ class ItemTable:
         if wanted.sort == "confidence":  # the least sure first, those without an estimate last
             rows = rows[np.argsort(self.confidence[rows], kind="stable")]
         elif wanted.sort == "group":
-            place = {group.number: place for place, group in enumerate(self.groups)}
+            arranged = Look.of(self._session).arranged(
+                self._session, self.groups, lambda group: group.number
+            )
+            place = {group.number: place for place, group in enumerate(arranged)}
             order = np.array([place.get(number, len(place)) for number in self.group[rows]])
             rows = rows[np.lexsort((self.confidence[rows], order))]
         return rows

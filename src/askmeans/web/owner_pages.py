@@ -1,9 +1,8 @@
-"""What owners do: shape groups, decide items, set options, invite people."""
+"""What owners do: decide items, set options, invite people; groups are in `group_pages`."""
 
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, HTTPException, Request
@@ -13,19 +12,13 @@ from askmeans.queries import ME
 from askmeans.sessions.people import ROLES
 from askmeans.sessions.served import recall
 from askmeans.sessions.settings import OPTIONS
-from askmeans.sessions.tables import suggested_sub_groups
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
+from askmeans.web.group_pages import AddForm, Work, add_groups
 from askmeans.web.guard import LOOPBACK, hostname
 
 # Where a form may lead back to: pages of ours.
 _PLACES = re.compile(r"/|/(groups|results|review|invites|items(/\d+|\?[\w=&%+.,-]*)?)", re.ASCII)
-_EXAMPLES = 6  # of a group
-_PLACED = 60  # items of a group that can be split off
-_CHANGES = 20  # that are listed
-
-Work = Callable[[Form, str], str]  # handles a form; returns a sentence about it
-AddForm = Callable[..., Callable[[Work], None]]
 
 
 def add_owner(router: APIRouter, context: AppContext) -> None:
@@ -41,151 +34,25 @@ def add_owner(router: APIRouter, context: AppContext) -> None:
                 annotator, place = annotator_of(request), form.get("back") or back
                 if not _PLACES.fullmatch(place):
                     raise HTTPException(422, INCOMPLETE)
+                history = context.session.history
+                before = history.last_event
                 text, status = context.attempt(lambda: work(form, annotator or ME))
                 if is_script(request) and annotator is not None:
                     return context.go_on(request, annotator, text, status)
-                return redirect(place, text, failed=status >= 400)
+                last = history.changes()[-1:]
+                can_undo = path != "/take-back" and last and last[0].event > before
+                undo = ("event", str(last[0].event)) if can_undo else None
+                return redirect(place, text, failed=status >= 400, undo=undo)
 
         return add
 
-    _add_groups(router, context, form_at)
-    _add_items(context, form_at)
+    add_groups(router, context, form_at)
+    _add_items(router, context, form_at)
     _add_settings(router, context, form_at)
     _add_invitations(router, context, form_at)
 
 
-def _add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
-    """Names, new groups, merges, splits, changes taken back."""
-    session, groups, cards = context.session, context.session.groups, context.cards
-
-    @router.get("/groups")
-    def group_page(request: Request, refine: int | None = None) -> Response:
-        placed = _placed_by(context, annotator_of(request) or ME)
-        shown, proposed = [], []
-        if refine is not None and groups.find(refine) == refine:
-            proposed = suggested_sub_groups(session, refine)
-        for tile in cards.tree():
-            number = tile.group.number
-            pinned = set(groups.pinned(number))
-            rows, is_guess = cards.examples(number, max(_EXAMPLES, len(pinned)))
-            shown.append({
-                "group": tile.group,
-                "color": tile.color,
-                "examples": [(cards.item(row), row in pinned) for row in rows],
-                "is_guess": is_guess,
-                "placed": [cards.item(row) for row in placed.get(number, ())],
-                "proposed": ", ".join(proposed) if number == refine else "",
-            })  # fmt: skip
-        return context.page(
-            request, "groups.html", groups=shown, branches=_branches(shown),
-            options=session.settings.options,
-            changes=session.history.changes()[-_CHANGES:][::-1], budget=session.status().budget,
-            can_change=groups.can_change, can_merge=session.config.ask == "group",
-        )  # fmt: skip
-
-    @form_at("/rename")
-    def rename(form: Form, who: str) -> str:
-        number, name, about = form.integer("cluster"), form.group_name(), form.get("about")
-        before = next((group for group in groups if group.number == number), None)
-        text = f"The group is called {name} now."
-        if before is None or before.name != name or about is None:
-            groups.rename(number, name, annotator=who)
-        if before is not None and about is not None and about.strip() != before.description:
-            groups.describe(number, about.strip(), annotator=who)
-            text += " What belongs there is saved."
-        return text
-
-    @form_at("/names")
-    def rename_several(form: Form, who: str) -> str:
-        names = form.numbered("name-")
-        for number, name in names.items():
-            groups.rename(number, name, annotator=who)
-        return f"{len(names)} groups have names now."
-
-    @form_at("/groups")
-    def add(form: Form, who: str) -> str:
-        name = form.group_name()
-        groups.add(name, annotator=who)
-        return f"There is a group {name} now."
-
-    @form_at("/merge")
-    def merge(form: Form, who: str) -> str:
-        groups.merge(form.integer("into"), form.integer("group"), annotator=who)
-        return "The two groups are one now."
-
-    @form_at("/refine")
-    def refine(form: Form, who: str) -> str:
-        number, names = form.integer("group"), form.group_names()
-        groups.refine(number, names, annotator=who)
-        return f"{groups.all_names[number]} has sub-groups now: {', '.join(names)}."
-
-    @form_at("/flatten")
-    def flatten(form: Form, who: str) -> str:
-        number = form.integer("group")
-        groups.flatten(number, annotator=who)
-        return f"{groups.all_names[number]} has no sub-groups any more; nothing answered is lost."
-
-    @form_at("/move-group")
-    def move_group(form: Form, who: str) -> str:
-        number, into = form.integer("group"), form.get("into")
-        groups.move_group(number, form.integer("into") if into else None, annotator=who)
-        return f"{groups.all_names[number]} is in another place now."
-
-    @form_at("/remove")
-    def remove(form: Form, who: str) -> str:
-        number = form.integer("group")
-        name = next((group.name for group in groups if group.number == number), "")
-        groups.remove(number, annotator=who)
-        return (
-            f"The group {name} is removed: what was put there is in none of the groups now. "
-            "“Take back” under Changes brings it back."
-        )
-
-    @form_at("/split")
-    def split(form: Form, who: str) -> str:
-        rows = list(form.numbered("row-"))
-        for row in rows:
-            context.check_row(row)
-        name = form.group_name()
-        groups.split(form.integer("group"), rows, name, annotator=who)
-        moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
-        return f"{moved} in the new group {name} now."
-
-    @form_at("/take-back")
-    def take_back(form: Form, who: str) -> str:
-        if form.get("move"):
-            n = groups.undo_move(form.text("move"), annotator=who)
-            return f"Taken back: {n:,} item{' is' if n == 1 else 's are'} where they were before."
-        session.history.take_back(form.integer("event"), annotator=who)
-        return "Taken back."
-
-
-def _branches(shown: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Groups with all that is within them, by name; "" for those without sub-groups."""
-    branches: list[tuple[str, list[dict[str, Any]]]] = []
-    for each in shown:
-        group = each["group"]
-        top = group.name if group.children and group.parent is None else ""
-        if top or not branches or (group.parent is None and branches[-1][0]):
-            branches.append((top, []))
-        branches[-1][1].append(each)
-    return branches
-
-
-def _placed_by(context: AppContext, annotator: str) -> dict[int | None, list[int]]:
-    """Rows that an annotator placed in each group, the newest first."""
-    session = context.session
-    placed: dict[int | None, list[int]] = {}
-    for reply in reversed(session.history.answers(annotator=annotator)):
-        if isinstance(reply.value, tuple):
-            most = max(range(len(reply.value)), key=reply.value.__getitem__)
-            if reply.value[most] > 0.5:
-                row = session.question(reply.question).items[0]
-                placed.setdefault(session.groups.find(most), []).append(row)
-    return {group: list(dict.fromkeys(rows[:_PLACED])) for group, rows in placed.items()}
-
-
-def _add_items(context: AppContext, form_at: AddForm) -> None:
+def _add_items(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
     """Examples, answers about chosen items, and decisions about disagreements."""
     session = context.session
 
@@ -196,6 +63,24 @@ def _add_items(context: AppContext, form_at: AddForm) -> None:
         change = session.groups.pin if is_on else session.groups.unpin
         change(form.integer("group"), row, annotator=who)
         return f"{session.item(row).label} is {'an' if is_on else 'no longer a pinned'} example."
+
+    @router.post("/check")
+    def check(request: Request, form: SentForm) -> Response:
+        """The items to check become the owner's next cards."""
+        context.check_form(form)
+        view, who = context.result_views.glance(), annotator_of(request) or ME
+        rows = view.to_check if view else ()
+
+        def hand_out() -> str:
+            session.leave(annotator=who)  # these come first
+            for row in rows:
+                session.add_question("group", (row,), annotator=who)
+            return ""
+
+        text, status = context.attempt(hand_out)
+        if status >= 400 or not rows:
+            return redirect("/results", text or "There is nothing to check.", failed=status >= 400)
+        return RedirectResponse(f"/?check={len(rows)}", 303)
 
     @form_at("/review")
     def review(form: Form, who: str) -> str:
@@ -219,7 +104,7 @@ def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> N
     def set_options(form: Form, who: str) -> str:
         before = settings.options
         for name, kind in OPTIONS.items():
-            if kind in (str, bool):  # others are not on this page
+            if kind in (str, bool) and name != "group_look":  # others are not in this form
                 text = (form.get(name) or "").strip().replace("\r\n", "\n")
                 value = bool(text) if kind is bool else text
                 if value != before[name]:

@@ -9,13 +9,14 @@ from starlette.responses import RedirectResponse, Response
 
 from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
+from askmeans.web.cards import GroupTile
 from askmeans.web.context import AppContext, redirect, scale_of
 from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.history_pages import add_history
 from askmeans.web.item_pages import add_items
 from askmeans.web.model_pages import add_models
 from askmeans.web.owner_pages import add_owner
-from askmeans.web.result_pages import add_results
+from askmeans.web.result_pages import RESULT_TIMEOUT, add_results
 from askmeans.web.signin import add_signin, is_unnamed
 
 _SAMPLE = 500  # items among which the worked example is chosen
@@ -113,12 +114,20 @@ def _add_person(router: APIRouter, context: AppContext) -> None:
         return context.page(request, "name.html", people=people, unnamed=unnamed)
 
     @router.get("/welcome")
-    def welcome(request: Request) -> Response:
-        """The purpose, the groups, and cards to practise on."""
-        return context.page(
-            request, "welcome.html", options=session.settings.options,
-            n_practice=len(cards.practice_items()),
-            tiles=cards.tiles() if session.config.ask == "group" else (),
+    async def welcome(request: Request) -> Response:
+        """The purpose, the groups, and cards to practise on; the owner names groups of a guess."""
+        tiles: tuple[GroupTile, ...] = ()
+        if session.config.ask == "group":
+            tiles = await context.in_background(lambda: cards.tiles())
+        view = None
+        if context.is_owner(request) and any(tile.is_unnamed for tile in tiles):
+            view = await context.newest_result(RESULT_TIMEOUT)
+        return await context.in_background(
+            lambda: context.page(
+                request, "welcome.html", options=session.settings.options, tiles=tiles,
+                n_practice=len(cards.practice_items()),
+                unnamed=[each for each in view.groups if each.is_unnamed] if view else [],
+            )
         )  # fmt: skip
 
     @router.get("/practice")

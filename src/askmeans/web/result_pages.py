@@ -6,7 +6,7 @@ from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
 from askmeans.web.context import AppContext
-from askmeans.web.files import EXPORTS, export, picture, stream
+from askmeans.web.files import EXPORTS, MEDIA_TYPES, export, picture, stream
 from askmeans.web.forms import annotator_of
 
 RESULT_TIMEOUT = 5.0  # seconds a page waits for the newest result before it shows the last
@@ -63,7 +63,7 @@ def add_results(router: APIRouter, context: AppContext) -> None:
                 tag, result = view.tag, view.result
             return context.responses.get(file, tag, lambda: export(session, file, result))
 
-        kind = "application/json" if file.endswith(".json") else "text/csv; charset=utf-8"
+        kind = MEDIA_TYPES[file.rpartition(".")[2]]
         name = re.sub(r"[^A-Za-z0-9._-]", "_", f"{session.name}.{file}")
         headers = {"content-disposition": f'attachment; filename="{name}"'}
         return stream(await context.in_background(body), kind, headers)

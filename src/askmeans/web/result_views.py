@@ -28,14 +28,19 @@ from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
 from askmeans.web.group_views import (
     GroupView,
+    Level,
     Outside,
     Profiles,
     Review,
     answered_rows,
     group_views,
+    levels_of,
     outside_of,
+    result_colors,
     reviews,
+    to_check,
 )
+from askmeans.web.looks import Look
 
 _GLANCE_SECONDS = 10.0  # after which people who answer get a newer estimate
 _USE_THE_LAST = (TimeoutError, AskmeansError)  # and the page looks again
@@ -88,6 +93,8 @@ class ResultView:
     groups: tuple[GroupView, ...]
     outside: Outside | None  # items in none of the groups
     reviews: tuple[Review, ...]
+    to_check: tuple[int, ...]  # rows that nobody decided, those first where a decision helps most
+    levels: tuple[Level, ...]
     people: tuple[Contributor, ...]
     agreement: Agreement
     disputes: tuple[Dispute, ...]
@@ -215,9 +222,13 @@ class ResultViews:
             event=event,
             status=status,
             result=result,
-            groups=groups,
+            groups=tuple(
+                Look.of(session).arranged(session, groups, lambda view: view.group.number)
+            ),
             outside=outside_of(session, result),
             reviews=reviews(session, result, groups, answered),
+            to_check=to_check(session, result, answered),
+            levels=levels_of(result, answered),
             people=people_of(session, status, agreement, replies),
             agreement=agreement,
             disputes=disputes_of(session),
@@ -226,6 +237,7 @@ class ResultViews:
             scatter=scatter(
                 plane, result.memberships, list(map(session.item, plane.rows)),
                 names=result.group_names, centers=result.clustering.centers,
+                hues=result_colors(session, result),
             ),
             upper=tuple(_upper_map(session, plane, result.at_level(level))
                         for level in range(1, len(result.upper) + 1)),

@@ -72,6 +72,10 @@ export function lasso(root) {
     );
     return [Math.round(x), Math.round(y)];
   };
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest?.("#lasso"); // for fingers, which scroll otherwise
+    if (button) button.setAttribute("aria-pressed", document.body.classList.toggle("lasso"));
+  });
   document.addEventListener("pointerdown", (event) => {
     const svg = event.target.closest?.("svg.scatter");
     const isOn = event.pointerType === "mouse" || document.body.classList.contains("lasso");

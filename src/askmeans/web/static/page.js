@@ -11,7 +11,7 @@
 // - A page that is open says so, and holds its question; one that is left says so, too, and others
 //   may have it at once.
 
-import { KEYS, ROOT, follow, preview, shortcuts, sleep, unfold } from "./results.js";
+import { KEYS, ROOT, follow, legend, preview, shortcuts, sleep, unfold } from "./results.js";
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
@@ -21,6 +21,9 @@ const BEAT = 25000; // between two words that this page is open (answering.py ha
 const LONG = 500; // milliseconds from which a touch is a long one
 const IDLE = 600000; // without a move or a key: whoever sat here is gone
 const PENDING = "askmeans-pending";
+const CHECK = "askmeans-check";
+
+const ANSWERED = { answer: 1, undo: -1 };
 
 const said = document.getElementById("said");
 let busy = false;
@@ -38,7 +41,7 @@ function say(text, failed) {
 // What came while an answer was under way, or before anybody could read the card, was for no card.
 function refuse() {
   document.getElementById("early").textContent =
-    "Too early for this card, so it was not taken: press it again.";
+    "Too early for this card: press it again.";
 }
 
 // From when on a question may be answered.
@@ -63,8 +66,24 @@ function fill() {
   }
   const undo = document.getElementById("undo");
   undo.elements.key.value = undoKey;
-  for (const button of document.querySelectorAll("button[form=undo]")) button.disabled = !undoable;
-  document.getElementById("late-undo").hidden = Boolean(question) || !undoable;
+  undo.querySelector("button").disabled = !undoable;
+}
+
+// Items that somebody checks from the results: how many are left. After the last, back to these.
+function checking(done = 0) {
+  const begun = Number(new URLSearchParams(location.search).get("check"));
+  if (begun) sessionStorage.setItem(CHECK, JSON.stringify([begun, begun]));
+  const [of, before] = JSON.parse(sessionStorage.getItem(CHECK) ?? "[0, 0]");
+  const left = Math.min(before - done, of);
+  const box = document.getElementById("checking");
+  if (of) sessionStorage.setItem(CHECK, JSON.stringify([of, left]));
+  if (of && left <= 0) {
+    sessionStorage.removeItem(CHECK);
+    location.assign(`${ROOT}/results`);
+  }
+  box.hidden = !of || left <= 0;
+  box.textContent = `Check ${of - left + 1} of ${of}`;
+  if (begun) history.replaceState(null, "", `${ROOT}/`);
 }
 
 // Put what the server sent in the place of #question.
@@ -135,7 +154,9 @@ async function send(action, body) {
     }
     sessionStorage.removeItem(PENDING);
     const text = await response.text();
-    if (!exchange(text)) {
+    if (exchange(text)) {
+      if (response.ok) checking(ANSWERED[action.split("/").pop()]);
+    } else {
       const plain = response.headers.get("Content-Type")?.startsWith("text/plain");
       say(plain ? text : "Not saved: the server gave no answer to this. Reload the page.", true);
     }
@@ -156,7 +177,7 @@ function submit(event) {
   event.preventDefault();
   if (busy || !shownQuestion().dataset.ready) return refuse();
   const body = new URLSearchParams(new FormData(form, event.submitter)).toString();
-  for (const box of ["mix", "rename"]) document.getElementById(box)?.close();
+  for (const box of document.querySelectorAll("dialog[open]")) box.close();
   const stays = form.id === "undo" || form.id === "renaming";
   if (!stays && location.search) history.replaceState(null, "", `${ROOT}/`);
   send(form.getAttribute("action"), body);
@@ -191,7 +212,6 @@ function mix([first, second]) {
       document.getElementById(tile.value.replace("group", "share")).value = shares[place];
     });
   };
-  for (const field of document.querySelectorAll(".several input")) field.value = "";
   slider.value = 50;
   slider.oninput = tell;
   slider.onkeydown = (event) => {
@@ -201,11 +221,30 @@ function mix([first, second]) {
   };
   box.onclose = () => {
     for (const tile of picked()) tile.removeAttribute("aria-pressed");
-    for (const field of document.querySelectorAll(".several input")) field.value = "";
+    for (const field of document.querySelectorAll(".portions [name]")) field.value = "";
     if (!busy) say("");
   };
   tell();
   box.showModal();
+}
+
+// A slider and a number for each group; together they are 100 % at most, so others give way.
+function portion({ target }) {
+  const item = target.closest(".portions li");
+  if (!item) return;
+  const field = (li) => li.querySelector("[name]");
+  const show = (li, share) => {
+    field(li).value = share || "";
+    li.querySelector("[type=range]").value = share;
+  };
+  const share = Math.min(100, Math.max(0, Number(target.value)));
+  const others = [...item.parentElement.children].filter((li) => li !== item);
+  const sum = others.reduce((total, li) => total + Number(field(li).value), 0);
+  if (sum + share > 100) {
+    for (const li of others) show(li, Math.floor((Number(field(li).value) * (100 - share)) / sum));
+  }
+  if (target.type === "range") field(item).value = share || "";
+  else item.querySelector("[type=range]").value = share;
 }
 
 // A click with shift, or after a long touch, picks; it does not answer.
@@ -274,15 +313,10 @@ function press(event) {
   else button.click();
 }
 
-// What a button opens: a dialog, or the fold that a field is in.
+// What a button opens.
 function opening(event) {
   const button = event.target.closest("[data-opens]");
-  if (button) {
-    const opened = document.getElementById(button.dataset.opens);
-    if (opened instanceof HTMLDialogElement) return opened.showModal();
-    opened.closest("details").open = true;
-    opened.focus();
-  }
+  if (button) document.getElementById(button.dataset.opens).showModal();
   const link = event.target.closest("a[data-rename]");
   if (!link) return;
   event.preventDefault();
@@ -410,11 +444,13 @@ function answering() {
     tell();
   }
   document.addEventListener("click", opening);
+  document.addEventListener("input", portion);
   picking();
   seek();
   fill();
   centre();
   choose();
+  checking();
   settle();
   watch();
   stay();
@@ -429,8 +465,9 @@ document.addEventListener("click", zoom);
 if (shownQuestion()) answering();
 if (document.getElementById("result")) {
   follow();
+  legend();
   preview();
-  import("./items.js").then(({ lasso }) => lasso(ROOT));
+  import("./items.js").then(({ lasso }) => lasso(ROOT), () => {}); // the page was left
 }
-if (document.getElementById("filter")) import("./items.js").then(({ items }) => items());
+if (document.getElementById("filter")) import("./items.js").then(({ items }) => items(), () => {});
 if (!shownQuestion()) document.addEventListener("keydown", shortcuts);

@@ -63,6 +63,21 @@ export function preview() {
   });
 }
 
+// A name in the legend shows its group's items alone; a second time all.
+export function legend() {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.(".legend [data-only]");
+    if (!link || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    const was = link.getAttribute("aria-current");
+    for (const each of link.closest("ul").querySelectorAll("a")) each.removeAttribute("aria-current");
+    if (!was) link.setAttribute("aria-current", "true");
+    for (const each of link.closest("figure").querySelectorAll("svg [data-group]")) {
+      each.classList.toggle("faint", !was && each.dataset.group !== link.dataset.only);
+    }
+  });
+}
+
 // Keys of other pages: buttons and links that say so.
 export function shortcuts(event) {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,0 +1,196 @@
+"""The list of groups, and how owners shape them: names, merges, splits, changes taken back."""
+
+from collections.abc import Callable
+
+from fastapi import APIRouter, HTTPException, Request
+from starlette.responses import Response
+
+from askmeans.queries import ME
+from askmeans.sessions.tables import suggested_sub_groups
+from askmeans.web.cards import GroupTile, ItemView
+from askmeans.web.context import AppContext
+from askmeans.web.drawing import N_COLORS, colors_of
+from askmeans.web.forms import Form, annotator_of
+from askmeans.web.looks import Look
+
+_EXAMPLES = 6  # of a group
+_PICKS = 8  # items of a part that can be split off
+_CHANGES = 20  # that are listed
+
+Work = Callable[[Form, str], str]  # what a form asks for; returns a sentence about it
+AddForm = Callable[..., Callable[[Work], None]]
+
+
+def add_groups(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
+    """The pages and the forms."""
+    _add_pages(router, context)
+    _add_forms(context, form_at)
+
+
+def _add_pages(router: APIRouter, context: AppContext) -> None:
+    """The list, a merge before it is made, and parts that may be split off."""
+    session, groups, cards = context.session, context.session.groups, context.cards
+
+    def counts() -> dict[int, int]:
+        """How many items are in each group, as of the last result."""
+        view = context.result_views.glance()
+        has_counts = view is not None and view.result.basis != "nothing"
+        return (
+            {each.group.number: each.count for each in view.groups} if has_counts and view else {}
+        )
+
+    def tile_of(number: str | None) -> GroupTile:
+        for tile in cards.tree():
+            if str(tile.group.number) == number:
+                return tile
+        raise HTTPException(404, "There is no such group any more. Open Groups again.")
+
+    @router.get("/groups")
+    def group_page(request: Request, refine: int | None = None) -> Response:
+        shown, proposed = [], list[str]()
+        if refine is not None and groups.find(refine) == refine:
+            proposed = suggested_sub_groups(session, refine)
+        for tile in cards.tree():
+            pinned = set(groups.pinned(tile.group.number))
+            rows, is_guess = cards.examples(tile.group.number, max(_EXAMPLES, len(pinned)))
+            examples = [(cards.item(row), row in pinned) for row in rows]
+            shown.append((tile, examples, is_guess))
+        return context.page(
+            request, "groups.html", groups=shown, options=session.settings.options,
+            counts=counts(), changes=session.history.changes()[-_CHANGES:][::-1],
+            budget=session.status().budget, can_change=groups.can_change,
+            can_merge=session.config.ask == "group", palette=colors_of(N_COLORS),
+            refined=refine, proposed=", ".join(proposed),
+        )  # fmt: skip
+
+    @router.get("/groups/merge")
+    def merge_page(request: Request, group: str, into: str | None = None) -> Response:
+        return context.page(
+            request, "merge.html", one=tile_of(group), tiles=cards.buttons(), counts=counts(),
+            other=None if into is None else tile_of(into),
+        )  # fmt: skip
+
+    @router.get("/groups/split")
+    async def split_page(request: Request, group: str) -> Response:
+        await context.newest_result(0.0)
+
+        def page() -> Response:
+            tile, who = tile_of(group), annotator_of(request) or ME
+            parts = groups.parts(tile.group.number)
+            placed, decided = _placed_in(context, tile.group.number, who)
+            shown: list[tuple[int, list[ItemView]]] = []
+            for rows in parts or [placed]:
+                own = [row for row in rows if row in placed]
+                picks = [*own, *(row for row in rows if row not in decided)][:_PICKS]
+                shown.append((len(rows), [cards.item(row) for row in picks]))
+            return context.page(request, "split.html", tile=tile, parts=shown)
+
+        return await context.in_background(page)
+
+
+def _placed_in(context: AppContext, group: int, annotator: str) -> tuple[list[int], set[int]]:
+    """Rows that an annotator placed in a group, the newest first; rows that anyone placed."""
+    session, placed, decided = context.session, [], set()
+    for reply in reversed(session.history.answers()):
+        shares = reply.value if isinstance(reply.value, tuple) else ()
+        row, share = session.question(reply.question).items[0], max(shares, default=0.0)
+        decided.add(row)
+        is_own = reply.annotator == annotator and share > 0.5
+        if is_own and session.groups.find(shares.index(share)) == group:
+            placed.append(row)
+    return list(dict.fromkeys(placed)), decided
+
+
+def _add_forms(context: AppContext, form_at: AddForm) -> None:
+    """What is sent from these pages."""
+    session, groups = context.session, context.session.groups
+
+    @form_at("/rename")
+    def rename(form: Form, who: str) -> str:
+        number, name, about = form.integer("cluster"), form.group_name(), form.get("about")
+        before = next((group for group in groups if group.number == number), None)
+        text = f"The group is called {name} now."
+        if before is None or before.name != name or about is None:
+            groups.rename(number, name, annotator=who)
+        if before is not None and about is not None and about.strip() != before.description:
+            groups.describe(number, about.strip(), annotator=who)
+            text += " What belongs there is saved."
+        return text
+
+    @form_at("/names")
+    def rename_several(form: Form, who: str) -> str:
+        names = form.numbered("name-")
+        for number, name in names.items():
+            groups.rename(number, name, annotator=who)
+        n = len(names)
+        return f"{n} group{' has a name' if n == 1 else 's have names'} now." if n else ""
+
+    @form_at("/groups")
+    def add(form: Form, who: str) -> str:
+        name = form.group_name()
+        groups.add(name, annotator=who)
+        return f"There is a group {name} now."
+
+    @form_at("/look", back="/groups")
+    def set_look(form: Form, who: str) -> str:
+        """A group's place or its colour."""
+        look, number = Look.of(session), groups.number(form.integer("group"))
+        tops = look.arranged(session, groups.choices(), lambda group: group.number)
+        numbers = [group.number for group in tops]
+        if form.get("color"):
+            look = look.with_color(numbers, number, form.integer("color"))
+        else:
+            by = -1 if form.text("move") == "up" else 1
+            look = look.with_move(numbers, number, by) if number in numbers else look
+        session.settings.set_option("group_look", str(look), annotator=who)
+        return "The groups have another order now." if form.get("move") else "The colour is saved."
+
+    @form_at("/merge", back="/groups")
+    def merge(form: Form, who: str) -> str:
+        groups.merge(form.integer("into"), form.integer("group"), annotator=who)
+        return "The two groups are one now."
+
+    @form_at("/refine")
+    def refine(form: Form, who: str) -> str:
+        number, names = form.integer("group"), form.group_names()
+        groups.refine(number, names, annotator=who)
+        return f"{groups.all_names[number]} has sub-groups now: {', '.join(names)}."
+
+    @form_at("/flatten")
+    def flatten(form: Form, who: str) -> str:
+        number = form.integer("group")
+        groups.flatten(number, annotator=who)
+        return f"{groups.all_names[number]} has no sub-groups any more; nothing answered is lost."
+
+    @form_at("/move-group")
+    def move_group(form: Form, who: str) -> str:
+        number, into = form.integer("group"), form.get("into")
+        groups.move_group(number, form.integer("into") if into else None, annotator=who)
+        return f"{groups.all_names[number]} is in another place now."
+
+    @form_at("/remove", back="/groups")
+    def remove(form: Form, who: str) -> str:
+        number = form.integer("group")
+        name = next((group.name for group in groups if group.number == number), "")
+        groups.remove(number, annotator=who)
+        return f"The group {name} is removed: what was put there is in none of the groups now."
+
+    @form_at("/split", back="/groups")
+    def split(form: Form, who: str) -> str:
+        """Items that nobody decided are put into the group first."""
+        rows, number, name = list(form.numbered("row-")), form.integer("group"), form.group_name()
+        for row in rows:
+            context.check_row(row)
+        _, decided = _placed_in(context, number, who)
+        groups.move([row for row in rows if row not in decided], number, annotator=who)
+        groups.split(number, rows, name, annotator=who)
+        moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
+        return f"{moved} in the new group {name} now."
+
+    @form_at("/take-back")
+    def take_back(form: Form, who: str) -> str:
+        if form.get("move"):
+            n = groups.undo_move(form.text("move"), annotator=who)
+            return f"Taken back: {n:,} item{' is' if n == 1 else 's are'} where they were before."
+        session.history.take_back(form.integer("event"), annotator=who)
+        return "Taken back."
