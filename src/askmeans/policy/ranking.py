@@ -212,8 +212,8 @@ class Ranking:
     def _audits(self) -> Iterator[Question]:
         """Random items among those with advice."""
         pool, answered = self.belief.pool, set(self.belief.evidence.items.tolist())
-        members = self.belief.advisers.members
-        advised = {row for adviser in members for row in adviser.advice.items.tolist()}
+        given = self.belief.advisers.given
+        advised = {row for adviser in given for row in adviser.advice.items.tolist()}
         places = {row: place for place, row in enumerate(pool.rows.tolist())}
         for row in audit_order(pool.items.n, self.settings.seed):
             if row in advised and row not in answered:
