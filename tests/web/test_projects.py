@@ -1,6 +1,7 @@
 """A folder with projects: new ones from files, refused files, and who gets in."""
 
 import io
+import json
 import re
 import time
 import zipfile
@@ -104,6 +105,16 @@ def test_columns_are_used_as_they_were_chosen(home, tmp_path):
         assert session.config.feature_names == ["size"]
         assert session.item(3).id == "K3"
         assert list(session.item(3).fields) == ["size", "note"]
+
+
+def test_vectors_in_a_table_are_the_features(home, tmp_path):
+    rows = [{"v": [n / 9, 1.0], "w": [0.0, n], "name": f"n {n}"} for n in range(9)]
+    page = send(home, json.dumps(rows), "vectors.json")
+    both = start(home, page, **{"use-0": "feature", "use-1": "feature"})
+    assert "One column of vectors at most: choose v or w." in both.text
+    start(home, page, **{"use-0": "feature", "use-1": "left out", "use-2": "shown"})
+    with sessions.open(tmp_path / "Shop.db") as session:
+        assert session.config.feature_names == ["v [1]", "v [2]"]
 
 
 def test_what_cannot_be_started_is_said_and_can_be_corrected(home, tmp_path):

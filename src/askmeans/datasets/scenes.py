@@ -9,6 +9,7 @@ from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 
 SCENES = ("beach", "forest", "night")
+_HEIGHT, _WIDTH = 96, 128  # pixels of a picture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,26 +69,26 @@ def _paint(left: int, right: int, share: float, rng: np.random.Generator) -> Flo
     return pixels
 
 
-def _scene(name: str, rng: np.random.Generator, height: int = 96, width: int = 128) -> Floats:
+def _scene(name: str, rng: np.random.Generator) -> Floats:
     """A beach, a forest or a city at night, in red, green and blue."""
-    pixels = np.zeros((height, width, 3))
-    horizon = int(height * rng.uniform(0.45, 0.6))
+    pixels = np.zeros((_HEIGHT, _WIDTH, 3))
+    horizon = int(_HEIGHT * rng.uniform(0.45, 0.6))
     if name == "beach":
         pixels[:horizon] = (140, 200, 240)
         pixels[horizon : horizon + 14] = (40, 110, 180)
         pixels[horizon + 14 :] = (235, 210, 150)
     elif name == "forest":
         pixels[:] = (60, 130, 60)
-        for column in rng.integers(0, width - 6, size=9):
+        for column in rng.integers(0, _WIDTH - 6, size=9):
             pixels[8:, column : column + 6] = (90, 60, 35)
-        pixels[height - 14 :] = (45, 90, 40)
+        pixels[_HEIGHT - 14 :] = (45, 90, 40)
     else:
         pixels[:] = (20, 22, 50)
-        for column in range(4, width - 12, 18):
+        for column in range(4, _WIDTH - 12, 18):
             roof = int(rng.integers(20, horizon))
             pixels[roof:, column : column + 14] = (45, 45, 60)
-            windows = rng.random((height, 3)) < 0.15
-            for row, window in np.argwhere(windows[roof : height - 6]):
+            windows = rng.random((_HEIGHT, 3)) < 0.15
+            for row, window in np.argwhere(windows[roof : _HEIGHT - 6]):
                 x = column + 1 + 4 * window
                 pixels[roof + row : roof + row + 3, x : x + 3] = (250, 220, 110)
     return (pixels + rng.normal(0, 8, size=pixels.shape)).clip(0, 255)

@@ -24,6 +24,7 @@ _DEPTH = 6  # earlier points that are combined; 4 to 8 are alike in benchmarks/s
 _PLAIN = 2  # Lloyd steps before the first proposal, and after a refused one
 _SINGULAR = 1e-10  # relative; smaller singular values are rounding
 _EVERY = 8  # items: a first look at whether two clusters differ
+_MERGED = 0.02  # difference of two clusters, as a share of their sum, below which they are one
 _EQUAL: Floats = np.empty(0)  # weights
 
 
@@ -359,13 +360,11 @@ class Mixing:
 # dimensions, where distances differ little. That is the model's own optimum, not a failed search.
 
 
-def merged_clusters(
-    memberships: NDArray[np.floating], weights: Floats, *, tolerance: float = 0.02
-) -> list[tuple[int, int]]:
+def merged_clusters(memberships: NDArray[np.floating], weights: Floats) -> list[tuple[int, int]]:
     """Pairs of clusters with equal memberships, the lower number first.
 
     Two clusters count as merged if the sum of absolute differences of their memberships is less
-    than `tolerance` of the sum of both.
+    than `_MERGED` times the sum of both.
     """
     columns = np.ascontiguousarray(
         (memberships * weights[:, None] if weights.size else memberships).T
@@ -377,7 +376,7 @@ def merged_clusters(
         # Sums over all items, or over some, differ less: they separate most clusters.
         for some in (sizes[:, None], columns[:, ::_EVERY], columns):
             distances = np.abs(some[others] - some[j]).sum(axis=1)
-            others = others[distances < tolerance * (sizes[j] + sizes[others])]
+            others = others[distances < _MERGED * (sizes[j] + sizes[others])]
         merged += [(j, int(other)) for other in others]
     return merged
 

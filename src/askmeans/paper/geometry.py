@@ -17,6 +17,8 @@ from askmeans.fuzzy.arrays import without_last_bits
 # Heuristic limits; tests/paper/test_wrong_pairs.py has their effect.
 _FAR, _LEAST_FAR = 5.0, 0.3  # deviations, and similarity, up to which an answer is plausible
 _ILL_POSED = 1e-4  # a system whose least singular value is a smaller share of the largest
+_STEPS = 60  # of Levenberg and Marquardt's method, at most
+_STARTS = 20  # of the search for a rotation from triplets, at most
 
 
 def simplex_least_squares(design: Floats, target: Floats) -> Floats:
@@ -124,7 +126,7 @@ def rotation_derivatives(Z: Floats, w: Floats, Q: Floats) -> Floats:
     return changes
 
 
-def least_negative(Z: Floats, w: Floats, Q: Floats, *, n_iterations: int = 60) -> Floats:
+def least_negative(Z: Floats, w: Floats, Q: Floats) -> Floats:
     """Rotate Q to minimise the negative part of Z Q, by Levenberg and Marquardt's method."""
     k = len(w)
     if k == 2:
@@ -132,7 +134,7 @@ def least_negative(Z: Floats, w: Floats, Q: Floats, *, n_iterations: int = 60) -
     inside = null_space(np.ones((1, k)))
     F = Z @ Q
     loss, damping = float(np.square(np.minimum(F, 0.0)).sum()), 1e-3
-    for _ in range(n_iterations):
+    for _ in range(_STEPS):
         if loss < 1e-26:
             break
         J = rotation_derivatives(Z, w, Q)[F < 0.0]
@@ -202,13 +204,11 @@ def fit_tensor(Z: Floats, triplets: Rows, answers: Floats, w: Floats) -> Floats 
     return S
 
 
-def rotation_from_tensor(
-    S: Floats, w: Floats, rng: np.random.Generator, *, n_starts: int = 20
-) -> tuple[Floats, float]:
+def rotation_from_tensor(S: Floats, w: Floats, rng: np.random.Generator) -> tuple[Floats, float]:
     """The Q for which sum_r S(q_r, q_r, q_r) is largest, and that sum over k (1 when exact)."""
     k = len(w)
     best, score = np.eye(k), -np.inf
-    for _ in range(n_starts):
+    for _ in range(_STARTS):
         Q = constrained_rotation(rng.normal(size=(k, k)), w)
         for _ in range(200):
             moved = constrained_rotation(np.einsum("ijl,ir,jr->lr", S, Q, Q), w)

@@ -23,6 +23,11 @@ from askmeans.paper.geometry import (
     simplex_least_squares,
 )
 
+_FILLING = 200  # iterations that complete a matrix with gaps, at most
+_SPLITS = 8  # random halves of the pool whose singular values are compared
+_STARTS = 10  # of the search for a rotation from corners, at most
+_ENTRIES = 10  # memberships whose ambiguity is measured
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spectrum:
@@ -48,7 +53,7 @@ class Embedding:
     residual: float
 
 
-def fill_gaps(G: Floats, k: int, *, n_iterations: int = 200) -> Floats:
+def fill_gaps(G: Floats, k: int) -> Floats:
     """Fill in missing similarities (NaN) by a matrix of rank k.
 
     Alternates between the nearest matrix of rank k and the answers; the diagonal, which cannot be
@@ -61,7 +66,7 @@ def fill_gaps(G: Floats, k: int, *, n_iterations: int = 200) -> Floats:
     filled = np.where(unknown, np.nanmean(np.where(unknown, np.nan, G), axis=1)[:, None], G)
     filled = (filled + filled.T) / 2
     np.fill_diagonal(filled, 1.0)
-    for _ in range(n_iterations):
+    for _ in range(_FILLING):
         values, vectors = np.linalg.eigh(filled)
         low = (vectors[:, -k:] * np.maximum(values[-k:], 0.0)) @ vectors[:, -k:].T
         moved = np.where(unknown, np.clip(low, 0.0, 1.0), filled)
@@ -73,16 +78,14 @@ def fill_gaps(G: Floats, k: int, *, n_iterations: int = 200) -> Floats:
     return filled
 
 
-def spectrum(
-    G: Floats, k: int, rng: np.random.Generator, *, sigma: float = 0.0, n_splits: int = 8
-) -> Spectrum:
+def spectrum(G: Floats, k: int, rng: np.random.Generator, *, sigma: float = 0.0) -> Spectrum:
     """The spectrum from random halves of the pool; `sigma` is a lower bound of the noise.
 
     Rounding is such a noise: it is regular, so that singular values beyond the k-th can be small
     although the k-th consists of nothing else.
     """
     blocks = []
-    for _ in range(n_splits):
+    for _ in range(_SPLITS):
         order, half = rng.permutation(len(G)), len(G) // 2
         s: Floats = np.linalg.svd(G[np.ix_(order[:half], order[half:])], compute_uv=False).astype(
             np.float64
@@ -174,9 +177,7 @@ class Corners:
     most_negative: float
 
 
-def memberships_from_corners(
-    embedding: Embedding, rng: np.random.Generator, *, n_starts: int = 10
-) -> Corners:
+def memberships_from_corners(embedding: Embedding, rng: np.random.Generator) -> Corners:
     """Memberships of the pool from pairs alone, and how ambiguous they are.
 
     The vertices of the simplex are orthonormal in the embedding, so the nearest such frame to the
@@ -187,7 +188,7 @@ def memberships_from_corners(
     Z, w = embedding.Z, embedding.w
     rows, steps = most_volume(Z, extreme_rows(Z, Z.shape[1])), 50
     best, least = np.eye(len(w)), np.inf
-    for _ in range(n_starts):
+    for _ in range(_STARTS):
         Q = constrained_rotation(Z[rows].T, w)
         for _ in range(steps):
             Q = constrained_rotation(Z.T @ np.maximum(Z @ Q, 0.0), w)
@@ -211,9 +212,7 @@ def memberships_from_corners(
     )
 
 
-def _ambiguity(
-    embedding: Embedding, Q: Floats, rng: np.random.Generator, *, n_entries: int = 10
-) -> tuple[float, float]:
+def _ambiguity(embedding: Embedding, Q: Floats, rng: np.random.Generator) -> tuple[float, float]:
     """The largest and the typical change of memberships by rotations that keep them non-negative.
 
     To first order these rotations are a polytope; linear programs move single memberships as far as
@@ -226,7 +225,7 @@ def _ambiguity(
     F = (Z @ Q).ravel()
     room = np.maximum(F, 0.0) + max(1e-9, 3.0 * embedding.residual)
     moves = [np.zeros(len(F))]
-    for entry in rng.choice(len(F), min(n_entries, len(F)), replace=False):
+    for entry in rng.choice(len(F), min(_ENTRIES, len(F)), replace=False):
         for sign in (1.0, -1.0):
             best = linprog(sign * D[entry], A_ub=-D, b_ub=room, bounds=(-1.5, 1.5))
             if best.x is not None:

@@ -20,9 +20,9 @@ _NEAREST = 0.01  # memberships are clipped there: people answer in percent
 # Kernels are sums of a linear, a smooth and an independent part; widths are relative to the mean
 # squared norm.
 _WIDTHS, _SMOOTH, _INDEPENDENT = (1.0, 4.0), (0.1, 1.0), (1e-4, 1e-3, 0.03, 0.2)
-# Odds of 20. On 19 tables of two clusters (posteriors of LDA; fuzzy k-means, half of the features
-# known) undistorted answers reach at most 1.5. Answers .25 + .5 u reach 55 or more on the first
-# kind, 0 to 14 on the second.
+# Odds of 20. On 20 tables of two clusters undistorted answers reach at most 1.5. Answers .25 + .5 u
+# reach 19 to 257 where features explain memberships (posteriors of LDA, of mixtures, moons; .4 on
+# banana, which ends after 13 answers), 0 to 14 on fuzzy k-means with half of the features known.
 _NATS = 3.0
 
 

@@ -188,9 +188,12 @@ class Draft:
         if not features:
             text = "Choose at least one column to sort by: a text, a number or a picture."
             raise ParameterError(text, user_message=text)
+        vectors = [name for name in features if own[name].column.kind == "vector"]
+        if len(vectors) > 1:
+            text = f"One column of vectors at most: choose {' or '.join(vectors[:3])}."
+            raise ParameterError(text, user_message=text)
         table, id_column = self._table(ids[0] if ids else None)
         self.stage = f"Encoding {len(table.frame):,} rows"
-        vectors = [name for name in features if own[name].column.kind == "vector"]
         return read_items(
             table, id=id_column, vectors=vectors[0] if vectors else None,
             show=[name for name, use in uses.items() if use in ("feature", "shown")],
@@ -253,7 +256,7 @@ class Drafts:
                 self._drop(draft)
 
     def _drop(self, draft: Draft) -> None:
-        del self._drafts[draft.id]
+        self._drafts.pop(draft.id, None)
         shutil.rmtree(draft.folder, ignore_errors=True)
 
     def _start(self, draft: Draft, work: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans._util.checks import parse_digits
 from askmeans.queries import ME
 from askmeans.sessions import Reply
 from askmeans.web.cards import describe_fully
@@ -50,7 +51,7 @@ def add_history(router: APIRouter, context: AppContext) -> None:
         lines = _Lines(context, who)
         n_all, replies = len(replies), lines.matching(replies[::-1], fields)
         last = max(1, -(-len(replies) // _PER_PAGE))
-        page = min(max(int(fields["page"]) if fields["page"].isdecimal() else 1, 1), last)
+        page = min(max(parse_digits(fields["page"]) or 1, 1), last)
         shown = replies[(page - 1) * _PER_PAGE : page * _PER_PAGE]
         return context.page(
             request, "history.html", lines=[lines.line(reply) for reply in shown], n=len(replies),

@@ -191,7 +191,7 @@ def ridge(pool: Pool, training: Training) -> Fitted:
 class Graph:
     """The pool's graph of neighbours, with cached columns of its kernels."""
 
-    def __init__(self, pool: Pool, restraints: tuple[float, ...] = _RESTRAINTS) -> None:
+    def __init__(self, pool: Pool) -> None:
         n = len(pool)
         count = min(_NEIGHBOURS, n - 1)
         points = pool.principal
@@ -206,9 +206,9 @@ class Graph:
         degree = np.asarray(A.sum(axis=1)).ravel()
         root = diags_array(1.0 / np.sqrt(np.maximum(degree, 1e-12)))
         laplacian = diags_array(np.ones(n)) - root @ A @ root
-        self._solvers = [_factor(laplacian + diags_array(np.full(n, r))) for r in restraints]
+        self._solvers = [_factor(laplacian + diags_array(np.full(n, r))) for r in _RESTRAINTS]
         self._places: dict[int, int] = {}  # of items with cached columns
-        self._columns = [np.empty((n, 0)) for _ in restraints]
+        self._columns = [np.empty((n, 0)) for _ in _RESTRAINTS]
 
     def columns(self, rows: NDArray[np.intp]) -> list[Floats]:
         """The kernels' columns for these items; cached for the next call."""
