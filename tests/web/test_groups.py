@@ -5,6 +5,8 @@ import re
 import pytest
 
 from askmeans import sessions
+from askmeans.datasets import make_messages
+from askmeans.tables import read_items
 from askmeans.web import create_app
 
 
@@ -189,3 +191,18 @@ def test_named_groups_have_no_members_on_the_page_before_an_answer(client):
     page = client.get("/results").text
     assert "No answers yet" not in page
     assert '<svg class="scatter"' in page
+
+
+def test_the_page_says_what_it_knows_from_the_names_alone(tmp_path, tools):
+    messages = make_messages(40)
+    names = ["parcel and courier", "invoice and card", "refund and exchange", "log in and password"]
+    items = read_items({"message": messages.texts}, text="message")
+    url = tmp_path / "shop.db"
+    sessions.create(url, items, n_clusters=4, cluster_names=names, random_state=0).close()
+    with tools.using(create_app(url, settle_seconds=0.0)) as client:
+        pattern = r"From the names alone: about \d+ of 40 are probably right\."
+        pages = (client.get("/results").text for _ in range(100))  # until it is computed
+        assert any(re.search(pattern, page) for page in pages)
+        assert re.search(pattern, client.get("/").text)
+        assert send(client, value="group-0").status_code == 303
+        assert "From the names alone" not in client.get("/results").text

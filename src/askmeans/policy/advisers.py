@@ -10,7 +10,7 @@ Rules of this file:
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.calibration import calibrating_power, sharpened
+from askmeans.policy.models.linear import lda
 from askmeans.policy.models.training import Training
+from askmeans.policy.pool import Pool
 from askmeans.policy.stacking import Stack, with_rows
 
 # Where no other source is named: by benchmarks/panel.py. Beside a good model, five development sets
@@ -45,6 +47,7 @@ class Advice:
     name: str
     items: Rows
     shares: Floats  # (n, n_clusters + 1); the last column is "none of these"
+    is_smoothed: bool = False  # whether it is what the features say of another adviser's
 
     @classmethod
     def of_table(cls, name: str, items: Rows, table: Floats) -> "Advice":
@@ -75,6 +78,25 @@ class Advice:
         return known, self.shares[place[known]]
 
 
+def smoothed(advice: Advice, pool: Pool) -> Advice | None:
+    """What the pool's features say of an adviser's shares; None of too few.
+
+    It lacks the slips that do not follow from the features: each item's shares come from the advice
+    about others, by a discriminant analysis.
+    """
+    known, shares = advice.of(pool.rows)
+    is_placed = shares[:, :-1].sum(axis=1) > 0.5
+    rows, Y = np.flatnonzero(known)[is_placed], shares[is_placed, :-1]
+    if len(rows) < _ENOUGH * Y.shape[1]:
+        return None
+    even = np.ones(len(rows))
+    fitted = lda(pool, Training.of(rows, Y / Y.sum(axis=1, keepdims=True), even, even))
+    U = fitted.pool.copy()
+    U[rows] = fitted.held_out
+    name = f"{advice.name}, smoothed"
+    return replace(Advice.of_table(name, pool.rows, U), is_smoothed=True)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
     """A use of advice: as evidence (a product of probabilities), or as a share of a mean."""
@@ -95,6 +117,8 @@ _USES = (
     *(Use(unasked=u, power=p) for u in _UNASKED for p in (1.0, 0.5)),
     *(Use(power=0.0, share=s) for s in _SHARES),
 )
+# What follows from the features is not independent of the models.
+_USES_SMOOTHED = tuple(Use(unasked=u, power=p) for u in _UNASKED for p in (0.5, 0.25))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +163,11 @@ class Advisers:
         return U
 
     @property
+    def given(self) -> tuple[Adviser, ...]:
+        """The advisers themselves, without what was made of their advice."""
+        return tuple(adviser for adviser in self.members if not adviser.advice.is_smoothed)
+
+    @property
     def are_silent(self) -> bool:
         """Whether all advice is ignored."""
         return all(adviser.use.is_silent for adviser in self.members)
@@ -157,7 +186,7 @@ class Advisers:
                 "together": adviser.n_together,
                 "answers": len(adviser.advice.items),
             }
-            for adviser in self.members
+            for adviser in self.given
         }
 
     def notes(self) -> list[str]:
@@ -166,7 +195,7 @@ class Advisers:
             f"The answers of {adviser.advice.name!r} agree with people's hardly more than chance "
             f"would ({adviser.agreement or 0.0:.0%} of {adviser.n_together} items): next to "
             "nothing rests on them."
-            for adviser in self.members
+            for adviser in self.given
             if adviser.n_together >= _ENOUGH and adviser.weight < _HARDLY
         ]
 
@@ -184,19 +213,30 @@ def weigh_before_answers(advice: Sequence[Advice], items: Rows, U: Floats) -> Ad
 
 
 def consult(
-    stack: Stack, advice: Sequence[Advice], training: Training, items: Rows
+    stack: Stack,
+    advice: Sequence[Advice],
+    training: Training,
+    items: Rows,
+    smooth: Callable[[Advice], Advice | None],
 ) -> tuple[Advisers, Stack]:
     """Weight the advisers, and return them with the changed stack.
 
     `items` are the numbers of the pool's items. Advisers are added one after the other, each to the
-    predictions with those before it.
+    predictions with those before it; after one that helps, what `smooth` makes of it.
     """
     unasked = np.setdiff1d(np.arange(len(items)), training.rows)
     held_out, U, members = stack.held_out, stack.pool[unasked], []
-    for one in advice:
+    waiting = list(advice)
+    while waiting:
+        one = waiting.pop(0)
         adviser, held_out = _weighed(one, training, items, held_out, items[unasked], U)
         members.append(adviser)
-        U = U if adviser.use.is_silent else adviser.applied(items[unasked], U)
+        if adviser.use.is_silent:
+            continue
+        U = adviser.applied(items[unasked], U)
+        if adviser.n_together >= _ENOUGH and not one.is_smoothed:
+            more = smooth(one)
+            waiting[:0] = [] if more is None else [more]
     advisers = Advisers(members=tuple(members))
     if advisers.are_silent:
         return advisers, stack
@@ -244,7 +284,7 @@ def _weighed(
     both = _Rows(truth=training.Y[known], shares=shares)
     use, changed = _FIRST, held_out
     if known.sum() >= _ENOUGH:
-        use, changed = _best(both, more, held_out, known, training)
+        use, changed = _best(both, more, held_out, known, training, is_smoothed=advice.is_smoothed)
     same = both.truth.argmax(axis=1) == shares.argmax(axis=1)
     adviser = Adviser(
         advice=advice, confusion=_confusion(both, more, use.unasked), use=use,
@@ -254,7 +294,13 @@ def _weighed(
 
 
 def _best(
-    both: _Rows, more: _Rows, held_out: Floats, known: NDArray[np.bool_], training: Training
+    both: _Rows,
+    more: _Rows,
+    held_out: Floats,
+    known: NDArray[np.bool_],
+    training: Training,
+    *,
+    is_smoothed: bool,
 ) -> tuple[Use, Floats]:
     """The use that predicts people's answers best by cross-validation, and its rows."""
     folds, before = training.folds[known], held_out[known]
@@ -266,7 +312,7 @@ def _best(
     }
     plain = np.square(before - both.truth).sum(axis=1)
     chosen, best, most = _SILENT, held_out, 0.0
-    for use in _USES:
+    for use in _USES_SMOOTHED if is_smoothed else _USES:
         rows = before.copy()
         for fold in np.unique(folds):
             inside = folds == fold

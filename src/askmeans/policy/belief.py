@@ -105,7 +105,7 @@ class Belief:
                 self._learn_from_examples(ensemble, ensemble.examples)
             training = self._learn(ensemble)
             if advice:
-                self._consult(advice, training)
+                self._consult(advice, training, ensemble)
 
     @property
     def n_answered(self) -> int:
@@ -117,7 +117,9 @@ class Belief:
         """Whether to search for items of unobserved clusters, which may be empty."""
         return not self.observed.all() and self.n_answered < ENOUGH * self.k
 
-    def _consult(self, advice: tuple[Advice, ...], training: Training | None) -> None:
+    def _consult(
+        self, advice: tuple[Advice, ...], training: Training | None, ensemble: Ensemble
+    ) -> None:
         """Change the expected memberships by advice, as people's answers support it."""
         rows = self.pool.rows
         if training is None:  # without answers
@@ -131,7 +133,7 @@ class Belief:
                 self.stack = replace(self.stack, pool=self.probabilities)
             return
         assert self.stack is not None
-        self.advisers, self.stack = consult(self.stack, advice, training, rows)
+        self.advisers, self.stack = consult(self.stack, advice, training, rows, ensemble.smoothed)
         self.probabilities = self.stack.pool
 
     def _learn_from_examples(self, ensemble: Ensemble, examples: Examples) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from askmeans._util.arrays import Floats, Rows
+from askmeans.policy.advisers import Advice, smoothed
 from askmeans.policy.examples import Examples
 from askmeans.policy.models.fcm import (
     ClosedForm,
@@ -70,6 +71,7 @@ class Ensemble:
         self.pool = pool
         self.clusters = clusters
         self.examples = examples
+        self._smoothed: dict[bytes, Advice | None] = {}
         self._whole = pool if examples is None else WithExamples(pool, examples.X)
 
     @cached_property
@@ -104,6 +106,12 @@ class Ensemble:
         if self.examples is None:
             return fitted
         return [replace(f, pool=f.pool[:n], held_out=f.held_out[:answers]) for f in fitted]
+
+    def smoothed(self, advice: Advice) -> Advice | None:
+        """What the features say of an adviser's shares; computed once."""
+        if advice.digest not in self._smoothed:
+            self._smoothed[advice.digest] = smoothed(advice, self.pool)
+        return self._smoothed[advice.digest]
 
     @cached_property
     def by_examples(self) -> list[Fitted]:

@@ -4,7 +4,7 @@ Rules of this file:
 - The share of a sub-group is the share of its group times the share within that. Within a group
   shares sum to one, so those of all sub-groups sum to the share of their group.
 - A branch is the default policy over the items that probably belong to a group; each item counts
-  by its share of the group.
+  by its share of the group for what to ask.
 - A question about the sub-groups of a group may be answered with any group, so it says at least as
   much as one about the groups above. It is asked of items that probably belong to the group.
 - Everything follows from the answers, as in `stratified`.
@@ -51,16 +51,15 @@ class Branch:
     """The policy of a group with sub-groups, over the items that probably belong to it."""
 
     def __init__(
-        self, node: Node, items: ItemSet, rows: Rows, weights: Floats,
+        self, node: Node, items: ItemSet, rows: Rows, share: Floats,
         make: Callable[[ItemSet, int], StratifiedPolicy],
     ) -> None:  # fmt: skip
         self.node = node
         self.rows = rows
-        self.weights = weights  # of all items: the share of the group that each probably has
+        self.share = share  # of the group in each of all items, by the last milestone
         self._items = items
         blank = np.flatnonzero(np.isin(rows, list(items.blank)))
         self.policy = make(ItemSet(items.X[rows], blank.tolist()), len(node.children))
-        self.policy.weights = weights[rows]
         self.policy.advice = tuple(advice.among(rows) for advice in node.advice)
         self.learn(node)
 
@@ -177,50 +176,35 @@ class NestedPolicy:
         if not same or any(a is not b for a, b in zip(source, self._grown_from, strict=True)):
             before, self._branches = self._branches, {}
             for node in self._nodes:
-                self._branches[node.number] = self._branch(node, *self._weights(node), before)
+                self._branches[node.number] = self._branch(node, before.get(node.number))
             self._grown_from = source
         for number, branch in self._branches.items():
             branch.policy.examples = self._examples.get(number)
         return self._branches
 
-    def _branch(
-        self, node: Node, weights: Floats, members: Rows, before: Mapping[int, Branch]
-    ) -> Branch:
+    def _branch(self, node: Node, old: Branch | None) -> Branch:
         """The branch of a group: as before, where its items are the same."""
-        answered = [batch.queries.item_table[:, 0] for batch in node.answers.batches]
-        rows = np.union1d(members, np.concatenate([np.empty(0, np.intp), *answered])).astype(
-            np.intp
-        )
-        old = before.get(node.number)
+        if node.parent is None:
+            U, column, above = self._shares(None), self._top.index(node.number), np.ones(1)
+        else:
+            parent = self._branches[node.parent]
+            U, column = self._shares(node.parent), parent.node.children.index(node.number)
+            above = parent.share
+        share = above * U[:, column]
+        least = np.sort(share)[-min(len(share), _LEAST * len(node.children))]
+        members = np.flatnonzero((share >= _LIKELY / U.shape[1]) | (share >= least))
+        answered = np.array([answer.items[0] for answer in node.answers], dtype=np.intp)
+        rows: Rows = np.union1d(members, answered)
         if (
             old is not None
             and np.array_equal(old.rows, rows)
             and old.node.children == node.children
             and [a.digest for a in old.node.advice] == [a.digest for a in node.advice]
         ):
-            old.weights = weights
+            old.share = share
             old.learn(node)
             return old
-        return Branch(node, self.root.items, rows, weights, self._make)
-
-    def _weights(self, node: Node) -> tuple[Floats, Rows]:
-        """The share of a group that each item has, and the items of which it is not small."""
-        if node.parent is None:
-            U, column = self._shares(None), self._top.index(node.number)
-            above, answers = np.ones(self.root.items.n), self._answers
-        else:
-            parent = self._branches[node.parent]
-            U, column = self._shares(node.parent), parent.node.children.index(node.number)
-            above, answers = parent.weights, parent.node.answers
-        share = above * U[:, column]
-        least = np.sort(share)[-min(len(share), _LEAST * len(node.children))]
-        members = np.flatnonzero((share >= _LIKELY / U.shape[1]) | (share >= least))
-        weights = share.copy()  # answers since the milestone
-        for batch in answers.batches:
-            if isinstance(batch.queries, GroupQueries):
-                known = ~np.isnan(batch.values[:, column])
-                weights[batch.queries.items[known]] = batch.values[known, column]
-        return weights, members
+        return Branch(node, self.root.items, rows, share, self._make)
 
     def _shares(self, number: int | None) -> Floats:
         """Shares of all items at the last milestone: of the groups at the top, or within one."""
@@ -348,7 +332,6 @@ class NestedPolicy:
     def _settled_items(self) -> Rows:
         """Items of which nothing is to be asked, at the last milestone: their leaf is known."""
         open_ = np.empty(0, dtype=np.intp)
-        every = [self.root.ranked.evidence.items]
         for number, branch in self._branches.items():
             parent = branch.node.parent
             above = self._policy(parent).ranked.evidence
@@ -357,7 +340,7 @@ class NestedPolicy:
             rows = in_group if parent is None else self._branches[parent].rows[in_group]
             answered = branch.rows[branch.policy.ranked.evidence.items]
             open_ = np.union1d(open_, np.setdiff1d(rows, answered))
-        return np.setdiff1d(np.concatenate(every), open_)
+        return np.setdiff1d(self.root.ranked.evidence.items, open_)
 
     def _uncertainty(self, relative: float | None = None) -> Floats:
         """The uncertainty of the leaf of each item: of all groups, by the share that it has.
@@ -366,10 +349,10 @@ class NestedPolicy:
         """
         total = np.zeros(self.root.items.n)
         for number in (None, *self._branches):
-            weights = 1.0 if number is None else self._branches[number].weights
+            share = 1.0 if number is None else self._branches[number].share
             chance = 1.0 - 1.0 / max(len(self._children(number)), 1)
             own = self._relative_uncertainty(number) if relative is None else relative
-            total += weights * chance * own
+            total += share * chance * own
         return total
 
     def _relative_uncertainty(self, number: int | None) -> Floats:

@@ -13,7 +13,6 @@ from typing import Literal
 
 import numpy as np
 
-from askmeans._util.arrays import Floats
 from askmeans.fuzzy.arrays import ROUNDING, without_last_bits
 from askmeans.policy.advisers import audit_order
 from askmeans.policy.belief import EXACT, Belief, Scale
@@ -67,10 +66,9 @@ class Lazy:
 class Ranking:
     """All questions, the best first: those worth asking, then all others."""
 
-    def __init__(self, belief: Belief, settings: Settings, weights: Floats | None = None) -> None:
+    def __init__(self, belief: Belief, settings: Settings) -> None:
         self.belief = belief
         self.settings = settings
-        self._weights = weights  # of all items; None where all count alike
         self.k = settings.n_clusters
         self.wanted = Lazy(self._wanted())
         self.others = Lazy(self._others())
@@ -214,8 +212,8 @@ class Ranking:
     def _audits(self) -> Iterator[Question]:
         """Random items among those with advice."""
         pool, answered = self.belief.pool, set(self.belief.evidence.items.tolist())
-        members = self.belief.advisers.members
-        advised = {row for adviser in members for row in adviser.advice.items.tolist()}
+        given = self.belief.advisers.given
+        advised = {row for adviser in given for row in adviser.advice.items.tolist()}
         places = {row: place for place, row in enumerate(pool.rows.tolist())}
         for row in audit_order(pool.items.n, self.settings.seed):
             if row in advised and row not in answered:
@@ -236,10 +234,7 @@ class Ranking:
         yield from first
         covered = np.concatenate([belief.places, np.array(first, dtype=np.intp)])
         blank = []
-        gain = (1.0 - evenly) * uncertainty + evenly
-        if self._weights is not None:
-            gain = gain * self._weights[belief.pool.rows]
-        for place in belief.strata.choose(covered, gain):
+        for place in belief.strata.choose(covered, (1.0 - evenly) * uncertainty + evenly):
             if int(belief.pool.rows[place]) in belief.pool.items.blank:
                 blank.append(place)
             else:

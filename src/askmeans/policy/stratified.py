@@ -41,7 +41,6 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
-        self.weights: Floats | None = None  # weight of each item in the ranking
         self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
         self._examples: Examples | None = None
@@ -390,7 +389,7 @@ class StratifiedPolicy:
 
     def _rank(self, belief: Belief) -> "Ranking":
         """The ranking of questions that follows from a belief."""
-        return Ranking(belief, self.settings, self.weights)
+        return Ranking(belief, self.settings)
 
     def _centers(self, belief: Belief, U: Floats) -> Floats:
         """Means of the items, weighted by powers of the memberships."""

@@ -2,8 +2,10 @@
 // saves where something was changed, a link that is copied. Everything works without it.
 
 for (const time of document.querySelectorAll("time")) {
-  const options = { dateStyle: "medium", timeStyle: "short" };
-  time.textContent = new Date(time.dateTime).toLocaleString(undefined, options);
+  const at = new Date(time.dateTime);
+  const year = at.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
+  const options = { year, month: "short", day: "numeric", hour: "numeric", minute: "2-digit" };
+  time.textContent = at.toLocaleString(undefined, options);
 }
 
 for (const form of document.querySelectorAll("form[data-filter]")) {
