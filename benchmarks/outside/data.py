@@ -116,4 +116,6 @@ def soft(folders: Sequence[Path]) -> Iterator[Case]:
 def crowd(folders: Sequence[Path]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Pairs that a crowd answered (item, item, same, worker, ...), and the items' species."""
     arrays = _read(folders, "birds_pairs.npz")
+    if not arrays:
+        raise SystemExit("The crowd's pairs are in none of the folders.")
     return arrays["edges"].astype(np.intp), arrays["y"].astype(np.intp)

@@ -19,13 +19,14 @@ COLUMNS = (*KEY, "asked", *SCORES, "seconds", "failure", "date", "version", "mac
 
 
 class Results:
-    """A file of results; a run that is in it is not run again."""
+    """A file of results; a run that is in it is not run again, unless it failed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._known = set()
         if path.exists():
-            keys = read(path)[list(KEY)].astype(str)
+            runs = read(path)
+            keys = runs.loc[runs["failure"].isna(), list(KEY)].astype(str)
             self._known = set(keys.itertuples(index=False, name=None))
         else:
             path.parent.mkdir(parents=True, exist_ok=True)

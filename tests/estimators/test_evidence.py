@@ -174,6 +174,24 @@ def test_pairs_of_a_crowd_are_weighed_by_annotator_without_an_oracle():
     assert len(model.diagnostics_["similarity"]["annotators"]) == 6
 
 
+def share_of_the_first_too_large(seed):
+    """Of items without an answer, after 80 were compared with one of the first group."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.repeat([0, 1, 2], [120, 40, 40]))
+    X = np.column_stack([1.6 * y + rng.normal(0, 0.6, 200), rng.normal(size=200)])
+    first, second, third = (np.flatnonzero(y == group)[:3].tolist() for group in range(3))
+    asked = [(first[0], second[0]), (first[0], third[0]), (second[0], third[0])]
+    asked += [(own[0], other) for own in (second, third) for other in own[1:]]
+    asked += [(first[0], item) for item in range(80) if item != first[0]]
+    answers = [pair(i, j, float(y[i] == y[j])) for i, j in dict.fromkeys(asked)]
+    model = ActiveFuzzyKMeans(3, ask="pairwise", random_state=0).fit(X, answers=answers)
+    return model.memberships_[80:, model.labels_[first[0]]].mean() - (y[80:] == 0).mean()
+
+
+def test_items_that_pairs_only_place_outside_a_group_keep_it_from_seeming_larger():
+    assert abs(np.mean([share_of_the_first_too_large(seed) for seed in range(3)])) < 0.04
+
+
 @pytest.mark.parametrize(
     ("answers", "parameters"),
     [
