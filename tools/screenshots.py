@@ -211,6 +211,8 @@ def main() -> None:
                     for page in pages:
                         tab.goto(f"{address}{PAGES[page]}")
                         tab.wait_for_load_state("networkidle")
+                        if page == "results" and name != "first":
+                            tab.wait_for_selector("svg.scatter")
                         tab.wait_for_timeout(300)
                         tab.screenshot(path=folder / f"{name}-{page}-{look}.png",
                                        full_page=page != "card")  # fmt: skip

@@ -608,7 +608,7 @@ class Groups(Sequence[Group]):
         -------
         list of list of int
             The rows of each part, the largest part first and its central items first; empty if the
-            group has too few different items.
+            group has sub-groups, is one, or has too few different items.
 
         Examples
         --------
@@ -619,9 +619,11 @@ class Groups(Sequence[Group]):
         self._check_asks_groups("parts")
         check_number(n, "n", "Groups.parts", integer=True, minimum=2)
         U = self._runtime.compute().result.clustering.memberships
-        with self._runtime.up_to_date():
-            column = self._runtime.groups.living.index(self.number(group))
-        rows = np.flatnonzero(strongest_clusters(U) == column)
+        tops, number = self.choices(), self.number(group)
+        columns = [j for j, each in enumerate(tops) if each.number == number and not each.children]
+        if not columns:
+            return []
+        rows = np.flatnonzero(strongest_clusters(U) == columns[0])
         X = np.asarray(self._runtime.rows.matrix[rows], dtype=np.float64)
         n = min(n, len(np.unique(X, axis=0)) // _FEWEST_OF_A_PART)
         if n < 2:

@@ -34,10 +34,9 @@ def _add_pages(router: APIRouter, context: AppContext) -> None:
     def counts() -> dict[int, int]:
         """How many items are in each group, as of the last result."""
         view = context.result_views.glance()
-        has_counts = view is not None and view.result.basis != "nothing"
-        return (
-            {each.group.number: each.count for each in view.groups} if has_counts and view else {}
-        )
+        if view is None or view.result.basis == "nothing":
+            return {}
+        return {each.group.number: each.count for each in view.groups}
 
     def tile_of(number: str | None) -> GroupTile:
         for tile in cards.tree():
