@@ -42,11 +42,13 @@ TABLES: dict[str, tuple[Callable[[Sequence[Path]], Iterator[Case]], Mapping[str,
 def scores(case: Case, seed: int, result: NDArray[Any], record: Record) -> dict[str, float]:
     """Scores of a result; log loss and calibration are of items without an answer."""
     truth = case.truth[case.order(seed)]
+    if case.kind == "row":
+        return {"error": float(np.abs(result - truth).mean())}
     labels = result if result.ndim == 1 else result.argmax(axis=1)
     if case.kind == "pair":
         return {"ari": adjusted_rand_score(truth, labels)}
-    if case.kind == "row":
-        return {"error": float(np.abs(result - truth).mean())}
+    if result.ndim == 1:
+        result = np.eye(case.n_clusters)[labels]
     answered = [items[0] for items, _ in record]
     labels[answered] = truth[answered]
     proba, y = np.delete(result, answered, axis=0), np.delete(truth, answered)
@@ -69,7 +71,7 @@ def run(case: Case, make: Make, budget: int, seed: int) -> tuple[dict[str, Any],
     except ImportError:
         raise
     except Exception as error:
-        values = {"failure": type(error).__name__}
+        values = {"failure": f"{type(error).__name__}: {error}"[:80]}
     seconds = round(time.perf_counter() - began, 2)
     return values | {"asked": len(record), "seconds": seconds}, record
 

@@ -1,4 +1,4 @@
-"""Means of all results as Markdown tables and as figures."""
+"""Means of all results as Markdown tables and figures, and where askmeans is not the first."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,11 +54,33 @@ def _table(title: str, columns: dict[str, pd.DataFrame]) -> str:
     return "\n".join(lines)
 
 
+def standing(folder: Path) -> Iterator[str]:
+    """In how many cells askmeans is first, and where it is not."""
+    for table, scores in SCORES.items():
+        for score in scores if (folder / f"{table}.csv").exists() else ():
+            cells = means(folder, table, score).unstack("set")
+            ours = cells.index.str.startswith("askmeans")
+            sign = 1.0 if score in ("ari", "accuracy") else -1.0
+            best, rivals = (sign * cells[ours]).max(), (sign * cells[~ours]).dropna(how="all")
+            met = rivals.columns[rivals.notna().any() & best.notna()]
+            behind = [
+                f"{name} at {budget} ({sign * best[budget, name]:.3f}, "
+                f"{rivals[budget, name].idxmax()} {sign * rivals[budget, name].max():.3f})"
+                for budget, name in met
+                if round(rivals[budget, name].max() - best[budget, name], 3) > 0.0
+            ]
+            where = f"; behind in {', '.join(behind)}" if behind else ""
+            yield (
+                f"- {table}, {TITLES[score]}: first in {len(met) - len(behind)} of {len(met)} "
+                f"cells{where}."
+            )
+
+
 def draw(folder: Path, out: Path) -> None:
     """Print every table, and write one figure for each."""
     import matplotlib.pyplot as plt
 
-    print("\n\n".join(markdown(folder)))
+    print("\n\n".join(markdown(folder)), *standing(folder), sep="\n")
     for table, scores in SCORES.items():
         if not (folder / f"{table}.csv").exists():
             continue

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.outside.__main__ import main
 from benchmarks.outside.protocol import ByQuery, Task, play, replay
-from benchmarks.outside.report import markdown
+from benchmarks.outside.report import markdown, standing
 from benchmarks.outside.results import FOLDER
 
 LABELS = np.arange(20) % 2
@@ -122,5 +122,5 @@ def test_the_page_quotes_the_tables_of_the_results():
     page = (Path(__file__).parents[2] / "docs" / "compare.md").read_text()
     tables = list(markdown(FOLDER))
     assert len(tables) >= 4
-    for table in tables:
-        assert table in page
+    for text in (*tables, *standing(FOLDER)):
+        assert text in page

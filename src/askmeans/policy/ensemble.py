@@ -72,12 +72,12 @@ class Ensemble:
         self.clusters = clusters
         self.examples = examples
         self._smoothed: dict[bytes, Advice | None] = {}
-        self._whole = pool if examples is None else WithExamples(pool, examples.X)
+        self._all_rows = pool if examples is None else WithExamples(pool, examples.X)
 
     @cached_property
     def graph(self) -> Graph:
         """The pool's graph of neighbours."""
-        return Graph(self._whole)
+        return Graph(self._all_rows)
 
     def unsupervised_memberships(self, n_clusters: int) -> Floats:
         """Memberships of the pool by the unsupervised fit."""
@@ -148,7 +148,7 @@ class Ensemble:
 
     def _sketch(self, training: Training) -> list[Floats]:
         """The same of the pool's clusters."""
-        pool = self._whole
+        pool = self._all_rows
         learnt = [
             learn_lda(pool, training).of(pool.Z),
             learn_logistic(pool, training, looseness=1.0).of(pool.Z),
@@ -159,7 +159,7 @@ class Ensemble:
 
     def _learn(self, training: Training) -> list[Fitted]:
         """The same of the pool's clusters."""
-        pool, count = self._whole, len(training.rows)
+        pool, count = self._all_rows, len(training.rows)
         fitted = [fcm(pool, training), seeded_fcm(pool, training)]
         if pool.scaled_fit is not None:
             fitted.append(fcm_scaled(pool, training, pool.scaled_fit))
