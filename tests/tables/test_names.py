@@ -97,3 +97,10 @@ def test_short_names_are_names(name):
 @pytest.mark.parametrize("name", ["Group A", "group AB", "cluster_3", "C", "12", "Topic 1", ""])
 def test_default_names_are_none(name):
     assert sentences(name) == []
+
+
+def test_without_pandas_names_say_nothing(monkeypatch):
+    items = read_items({"text": [f"a word {row}" for row in range(9)]}, text="text")
+    assert np.isfinite(encode_names(items.recipe, ["word"])).all()
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert np.isnan(encode_names(items.recipe, ["word"])).all()

@@ -1,6 +1,7 @@
 """Groups of a result: how large, how sure, what is worth a look, how they might be called."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from askmeans import sessions
@@ -143,7 +144,8 @@ def test_many_items_are_read_from_a_sample(make):
 def test_words_of_grammar_are_typical_of_no_group(tmp_path):
     kinds = ["which lamp will there be", "the parcel was not for you"] * 12
     texts = [f"{text} {number % 3 * 'again '}" for number, text in enumerate(kinds)]
-    X = [[float(row % 2), row / 100] for row in range(24)]
+    X = pd.DataFrame({"a": [row % 2 for row in range(24)], "b": [row / 100 for row in range(24)]})
     with sessions.create(tmp_path / "s.db", X, n_clusters=2, items=texts, random_state=0) as made:
-        words = [set(group.profile.words) for group in shown(made).groups]
-    assert sorted(map(sorted, words)) == [["lamp"], ["parcel"]]
+        profiles = [group.profile for group in shown(made).groups]
+    assert sorted(sorted(profile.words) for profile in profiles) == [["lamp"], ["parcel"]]
+    assert [profile.traits for profile in profiles] == [(), ()]  # numbers behind texts say nothing

@@ -205,4 +205,5 @@ def test_the_page_says_what_it_knows_from_the_names_alone(tmp_path, tools):
         assert any(re.search(pattern, page) for page in pages)
         assert re.search(pattern, client.get("/").text)
         assert send(client, value="group-0").status_code == 303
+        assert "From the names alone" not in client.get("/").text
         assert "From the names alone" not in client.get("/results").text

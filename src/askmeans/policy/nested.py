@@ -1,4 +1,4 @@
-"""Groups within groups: a policy for each group that has sub-groups, and results that multiply.
+"""Nested groups: a policy for each group with sub-groups, and products of their results.
 
 Rules of this file:
 - The share of a sub-group is the share of its group times the share within that. Within a group
@@ -28,9 +28,9 @@ from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answers, GroupQueries, Question
 from askmeans.results import Clustering
 
-_LIKELY = 0.5  # of an even share, from which on an item may belong to a group
-_LEAST = 4  # items for each sub-group that a branch has at least
-_PROBABLY = 0.5  # of a row, from which on it is known where an item belongs
+_LIKELY = 0.5  # share, relative to an even one, from which on an item may belong to a group
+_LEAST = 4  # smallest number of items of a branch, for each sub-group
+_PROBABLY = 0.5  # share of a row from which on the group of an item is known
 # The share of a group from which on a card shows its sub-groups at once. Such a card may be
 # answered with any group, so a wrong guess costs nothing but its place on the card.
 _EXPAND = 0.3
@@ -38,7 +38,7 @@ _EXPAND = 0.3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A group with sub-groups; its parent is the number of the group it is in, None at the top."""
+    """A group with sub-groups; `parent` is the number of the group above, None at the top."""
 
     number: int
     parent: int | None
@@ -64,7 +64,7 @@ class Branch:
         self.learn(node)
 
     def learn(self, node: Node) -> None:
-        """Take note of the answers that stand, of items of the branch."""
+        """Take note of the valid answers about items of the branch."""
         self.node = node
         place = np.searchsorted(self.rows, [answer.items[0] for answer in node.answers]).tolist()
         answers = [
@@ -73,14 +73,14 @@ class Branch:
         self.policy.learn(Answers.of(answers, len(node.children)))
 
     def shares(self) -> Floats:
-        """The share of each sub-group within the group by the last milestone, of all items."""
+        """Shares of the sub-groups within the group, of all items, at the last milestone."""
         belief, k = self.policy.ranked, len(self.node.children)
         if belief.stack is None:
             return np.full((self._items.n, k), 1.0 / k)
         return self._over_all(belief.outcome().memberships, belief.predictor)
 
     def clustering(self) -> Clustering:
-        """The result within the group, for all items; even where only the names are known."""
+        """The result within the group, for all items; equal shares if only names are known."""
         n, k = self._items.n, len(self.node.children)
         result = self.policy.clustering()
         known = any((batch.values > 0.0).any() for batch in self.node.answers.batches)
@@ -97,7 +97,7 @@ class Branch:
         )  # fmt: skip
 
     def _confidence(self, U: Floats, known: Floats | None, unassigned: Floats | None) -> Floats:
-        """The confidence in the strongest sub-group, of all items from that of the branch's."""
+        """The confidence in the strongest sub-group of all items."""
         confidence: Floats = U.max(axis=1)
         if known is not None:
             confidence[self.rows] = known
@@ -106,7 +106,7 @@ class Branch:
         return confidence
 
     def _over_all(self, U: Floats, predict: Callable[[Floats], Floats]) -> Floats:
-        """Rows of all items that sum to one, from those of the branch."""
+        """Rows of all items, which sum to one, from those of the branch."""
         others = np.setdiff1d(np.arange(self._items.n), self.rows)
         W = np.empty((self._items.n, U.shape[1]))
         W[self.rows] = U
@@ -115,7 +115,7 @@ class Branch:
         return summing_to_one(W)
 
     def question(self, row: int, repeat: int = 0) -> Question:
-        """The question to which sub-group an item belongs."""
+        """The question about the sub-group of an item."""
         return Question("group", (row,), self.node.number, repeat)
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
@@ -131,7 +131,7 @@ class Branch:
 
 
 class NestedPolicy:
-    """The policy for the groups at the top, and branches for those that have sub-groups."""
+    """The policy of the groups at the top, with branches for groups with sub-groups."""
 
     def __init__(
         self, root: StratifiedPolicy, make: Callable[[ItemSet, int], StratifiedPolicy]
@@ -170,7 +170,7 @@ class NestedPolicy:
 
     @property
     def branches(self) -> Mapping[int, Branch]:
-        """The branches by their groups, each before those within it."""
+        """The branches by group, each before those below it."""
         source = (self.root.ranked, self._answers, *self._nodes)
         same = len(source) == len(self._grown_from)
         if not same or any(a is not b for a, b in zip(source, self._grown_from, strict=True)):
@@ -183,7 +183,7 @@ class NestedPolicy:
         return self._branches
 
     def _branch(self, node: Node, old: Branch | None) -> Branch:
-        """The branch of a group: as before, where its items are the same."""
+        """The branch of a group; kept if its items are the same."""
         if node.parent is None:
             U, column, above = self._shares(None), self._top.index(node.number), np.ones(1)
         else:
@@ -216,7 +216,7 @@ class NestedPolicy:
         return known[1]
 
     def _policy(self, number: int | None) -> StratifiedPolicy:
-        """The policy of a group; of None the one at the top."""
+        """The policy of a group; of None that at the top."""
         return self.root if number is None else self._branches[number].policy
 
     def wants(self, group: int, row: int) -> bool:
@@ -230,7 +230,7 @@ class NestedPolicy:
         return bool(own * usual >= self._uncertainty().mean())
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
-        """The n questions about items that lower the expected errors of the sub-groups most."""
+        """The n questions that reduce the expected errors of the sub-groups most."""
         if n < 1:
             return []
         busy = {question.items[0] for question in pending}
@@ -260,7 +260,7 @@ class NestedPolicy:
         yield from later
 
     def _others(self, n: int, pending: Set[Question], annotator: str) -> Iterator[Question]:
-        """What each policy proposes: questions that the ranking does not have."""
+        """Proposals of each policy that are not in the ranking."""
         top = {question._replace(cluster=None) for question in pending}
         yield from self.root.propose(n, top, annotator)
         for branch in self.branches.values():
@@ -273,12 +273,12 @@ class NestedPolicy:
         """
         number: int | None = None
         while (known := self._known[number].get(row)) is not None:
-            if not known.max() > _PROBABLY:  # nothing, or none of these
+            if not known.max() > _PROBABLY:  # unknown, or none of these
                 return None
             number = self._children(number)[int(known.argmax())]
             if number not in self._branches:
                 return None
-        while self._policy(number).ranked.stack is not None:  # not before groups are known
+        while self._policy(number).ranked.stack is not None:  # not before groups are observed
             U = self._shares(number)[row]
             best = self._children(number)[int(U.argmax())]
             if U.max() < _EXPAND or best not in self._branches:
@@ -287,7 +287,7 @@ class NestedPolicy:
         return Question("group", (row,), number)
 
     def _children(self, number: int | None) -> tuple[int, ...]:
-        """The groups at the top, or the sub-groups of one."""
+        """The groups at the top, or the sub-groups of a group."""
         return self._top if number is None else self._branches[number].node.children
 
     def _ranking(self) -> Lazy:
@@ -330,7 +330,7 @@ class NestedPolicy:
         return self._first[1]
 
     def _settled_items(self) -> Rows:
-        """Items of which nothing is to be asked, at the last milestone: their leaf is known."""
+        """Items without further questions at the last milestone: their leaf is known."""
         open_ = np.empty(0, dtype=np.intp)
         for number, branch in self._branches.items():
             parent = branch.node.parent
@@ -373,7 +373,7 @@ class NestedPolicy:
 
     @property
     def settled(self) -> bool:
-        """Whether asking on is hardly worth it, at any level."""
+        """Whether every level is precise enough to stop."""
         return self.root.settled and all(b.policy.settled for b in self.branches.values())
 
 
@@ -382,7 +382,7 @@ class NestedPolicy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
-    """The result at a level: groups that deep in the tree, and those above without sub-groups."""
+    """The result at a level: the groups of this depth, and those above without sub-groups."""
 
     groups: tuple[int, ...]
     clustering: Clustering
@@ -457,7 +457,7 @@ def column_confidence(U: Floats, confidence: Floats | None) -> Floats:
 
 
 def _expanded(before: Clustering, within: Mapping[int, Clustering], right: Floats) -> Clustering:
-    """A result with some columns divided."""
+    """Divide some columns of a result."""
     U = nested_memberships(before.memberships, {j: c.memberships for j, c in within.items()})
     centers = [within[j].centers if j in within else before.centers[[j]]
                for j in range(before.memberships.shape[1])]  # fmt: skip
@@ -495,7 +495,7 @@ def _expanded(before: Clustering, within: Mapping[int, Clustering], right: Float
 
 
 def _relative_band(clustering: Clustering) -> tuple[float, float]:
-    """The 80 % interval of the errors of a branch, by their expected number."""
+    """The 80 % interval of the number of errors of a branch."""
     wrong = clustering.diagnostics.expected_wrong
     band = clustering.diagnostics.expected_wrong_band
     if not wrong or band is None:
@@ -504,7 +504,7 @@ def _relative_band(clustering: Clustering) -> tuple[float, float]:
 
 
 def summing_to_one(W: Floats) -> Floats:
-    """Rows divided by their sums; even where these are zero."""
+    """Rows divided by their sums; equal shares for a sum of zero."""
     total = W.sum(axis=1, keepdims=True)
     return np.where(total > 0.0, W / np.where(total > 0.0, total, 1.0), 1.0 / W.shape[1])
 
@@ -545,7 +545,7 @@ class Nested:
 
 
 def _rows_of(answers: Answers) -> dict[int, Floats]:
-    """The last answer about each item, by the groups; zero where it is silent."""
+    """The last answer about each item, by the groups; zero if unknown."""
     rows: dict[int, Floats] = {}
     for batch in answers.batches:
         values = np.nan_to_num(batch.values)

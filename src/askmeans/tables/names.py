@@ -55,8 +55,11 @@ def encode_names(
     ndarray of shape (n_texts, n_features)
         NaN rows where no column takes texts, or none of their encoders knows a word.
     """
-    import pandas as pd
-
+    nothing = np.full((len(texts), len(recipe.feature_names)), np.nan)
+    try:
+        import pandas as pd
+    except ImportError:  # a session is open where no table can be read
+        return nothing
     column = pd.Series(list(texts), dtype=object)
     values, known = {}, np.zeros(len(texts), dtype=bool)
     kinds = {column.name: column.kind for column in recipe.columns}
@@ -71,7 +74,7 @@ def encode_names(
                 values[encoder.column] = encoder.among_pictures(vectors) if is_image else vectors
                 known[:] = True
     if not values:
-        return np.full((len(texts), len(recipe.feature_names)), np.nan)
+        return nothing
     return np.where(known[:, None], recipe.features(values), np.nan)
 
 

@@ -135,7 +135,8 @@ class Profiles:
         self.rows = [item.row for item in items]
         self._names, self._numbers = _numbers(columns, len(items))
         features = session.config.feature_names
-        if not self._names and features:  # only pictures are shown: the features behind them
+        if not self._names and features and not any(item.text for item in items):
+            # only pictures are shown: the features behind them
             X = np.asarray(session.rows.matrix[self.rows], dtype=np.float64)
             if session.config.units is not None:
                 middle, width = np.array(session.config.units)
