@@ -41,6 +41,8 @@ class Look:
         self, session: Session, things: Iterable[T], number: Callable[[T], int]
     ) -> list[T]:
         """Things of groups in the order of the groups at the top that these are within."""
+        if not self.order:  # every card asks
+            return list(things)
         places = {each: place for place, each in enumerate(self.order)}
         tops: dict[int, int] = {}
         for group in session.groups:
