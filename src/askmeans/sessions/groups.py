@@ -91,6 +91,7 @@ class Groups(Sequence[Group]):
                     number=j, name=name, description=about.get(j, ""), parent=groups.parent(j),
                     children=tuple(groups.children(j)),
                     path=PATH_SEPARATOR.join(names[above] for above in groups.path(j)),
+                    level=len(groups.path(j)),
                 )
                 for j, name in names.items()
             ]  # fmt: skip

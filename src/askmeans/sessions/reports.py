@@ -101,6 +101,8 @@ class Group:
         The numbers of its sub-groups.
     path : str, default=""
         Its name after those of all that it is a sub-group of: "returns / broken".
+    level : int, default=1
+        How deep it is in the tree: 1 for a group at the top.
     """
 
     number: int
@@ -109,11 +111,7 @@ class Group:
     parent: int | None = None
     children: tuple[int, ...] = ()
     path: str = ""
-
-    @property
-    def level(self) -> int:
-        """How deep it is in the tree: 1 for a group at the top."""
-        return 1 + self.path.count(PATH_SEPARATOR) if self.parent is not None else 1
+    level: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
