@@ -306,7 +306,7 @@ def test_a_crash_tells_the_client_nothing_and_the_log_everything(client, caplog,
 def test_errors_are_pages_for_people_and_json_for_programs(client, tools):
     page = client.get("/items/9999")
     assert page.status_code == 404
-    assert "<h1>Not Found</h1>" in page.text
+    assert "<h1>There is no such page</h1>" in page.text
     assert client.get("/api/items/9999").json() == {"detail": "There is no item 9999."}
     late = client.post("/answer", data=answer_form(client, tools, question="77"))
     assert late.status_code == 303  # told on the next page
