@@ -187,7 +187,7 @@ class Results:
         config, groups = self._runtime.config, self._runtime.groups
         if config.ask in SIMILARITIES:
             return False
-        return config.cluster_names is not None or groups.living[-1] >= config.n_clusters
+        return config.cluster_names is not None or max(groups.children(None)) >= config.n_clusters
 
     def status(self, state: SessionState, leases: list[Lease], now: float) -> Status:
         """The status, without computing a result."""
