@@ -117,7 +117,7 @@ class Moves:
         read: list[tuple[float, list[Lease]]] = []  # the leases afterwards, if known
 
         def append(transaction: "Transaction") -> tuple[Reply, bool]:
-            stored, state = self._stored(new), runtime.state
+            stored, state = self._stored(new, instead=instead), runtime.state
             is_used = (new.annotator, new.key) in state.by_key
             old = state.reply(number, new.annotator) if instead else None
             if stored is not None:
@@ -158,7 +158,8 @@ class Moves:
             numbers[:] = transaction.add_questions(questions)
             for number in numbers:
                 old = state.reply(number, annotator)
-                if old is not None and (old.kind, old.value) == (Answer.kind, value):
+                same = old is not None and (old.kind, old.value) == (Answer.kind, value)
+                if old is not None and same and not self._later(old):
                     continue
                 late = self._is_late(number, annotator, [], 0.0)
                 if old is not None and not isinstance(old, Skip):
@@ -193,10 +194,10 @@ class Moves:
                 undo = state.by_key.get((annotator, f"{event.key}-before"))
                 old = by_id.get(undo.taken_back) if isinstance(undo, Undo) else None
                 if isinstance(old, Reply):
-                    transaction.append(
-                        type(old)(annotator=annotator, key=as_key(None), question=old.question,
-                                  value=old.value, late=old.late)
-                    )  # fmt: skip
+                    transaction.append(_copy_of(old))
+                    for later in self._later(old):  # they are to stay the last
+                        transaction.append(_undo_of(later, as_key(None)))
+                        transaction.append(_copy_of(later))
             return len(standing)
 
         return self._runtime.write(append)
@@ -284,13 +285,36 @@ class Moves:
                 if key.startswith(withdrawn) and isinstance(event, Reply) and state.stands(event)
             ]
             before = [_replaced(event, list(state.by_key.values())) for event in moved]
-        for event, old in zip(moved, before, strict=True):
+        for old in before:
             if old is not None:
-                self.reply(
-                    type(old), event.question, old.value, event.annotator, None, instead=True
-                )
+                for each in (old, *self._later(old)):  # later answers are to stay the last
+                    self.reply(
+                        type(each), each.question, each.value, each.annotator, None, instead=True
+                    )
 
-    def _stored(self, new: Reply) -> Reply | None:
+    def _later(self, reply: Reply) -> list[Reply]:
+        """Valid answers of its annotator that stand instead of a reply about the same item.
+
+        Where there are questions about sub-groups, the last answer about an item stands.
+        """
+        runtime = self._runtime
+        items = runtime.question(reply.question).items
+        questions = {number: runtime.question(number) for number in runtime.about(items)}
+        if all(q.kind != "group" or q.cluster is None for q in questions.values()):
+            return []
+        others = (
+            runtime.state.reply(number, reply.annotator)
+            for number in questions
+            if number != reply.question
+        )
+        later = [
+            other
+            for other in others
+            if other is not None and other.id > reply.id and not isinstance(other, Skip)
+        ]
+        return sorted(later, key=lambda other: other.id)
+
+    def _stored(self, new: Reply, *, instead: bool) -> Reply | None:
         """The stored event with the same key, or the same answer; None without one."""
         state = self._runtime.state
         by_key = state.by_key.get((new.annotator, new.key))
@@ -306,7 +330,9 @@ class Moves:
             return stored
         old = state.reply(new.question, new.annotator)
         same = old is not None and (old.kind, old.value) == (new.kind, new.value)
-        return old if same and not isinstance(new, Skip) else None
+        if old is None or not same or isinstance(new, Skip) or (instead and self._later(old)):
+            return None
+        return old
 
     def _append(
         self, transaction: "Transaction", new: Reply
@@ -449,6 +475,14 @@ def _name_of(made: Event | None) -> str | None:
 def _undo_of(reply: Reply, key: str) -> Undo:
     """The undo of a reply."""
     return Undo(annotator=reply.annotator, key=key, question=reply.question, taken_back=reply.id)
+
+
+def _copy_of(reply: Reply) -> Reply:
+    """The same reply once more."""
+    return type(reply)(
+        annotator=reply.annotator, key=as_key(None), question=reply.question, value=reply.value,
+        late=reply.late,
+    )  # fmt: skip
 
 
 def _text(value: Value) -> str:
