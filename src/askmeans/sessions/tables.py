@@ -105,7 +105,7 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
         }
     columns["decided_by"] = [
         names or (None if group is None else _GUESS)
-        for names, group in zip(_deciders(session, len(U)), columns["group"], strict=True)
+        for names, group in zip(_deciders(session, columns["group"]), columns["group"], strict=True)
     ]
     before = zip(result.ids, *columns.values(), strict=True)
     return Table(
@@ -135,15 +135,28 @@ def _alike(U: NDArray[np.float64]) -> list[bool]:
     return alike
 
 
-def _deciders(session: Session, n_items: int) -> list[str]:
-    """For each item the annotators who answered where it belongs."""
-    deciders: list[dict[str, None]] = [{} for _ in range(n_items)]
+def _deciders(session: Session, belongs: Sequence[str | None]) -> list[str]:
+    """For each item the annotators who answered where it belongs.
+
+    Those who named only a group above the one that it belongs to did not decide that.
+    """
+    groups = session.runtime.groups
+    members = {group.name: groups.members(group.number) for group in session.groups}
+    deciders: list[dict[str, None]] = [{} for _ in belongs]
     for answer in session.history.answers():
         if answer.value is None or is_model(answer.annotator):
             continue
         question = session.question(answer.question)
-        if question.kind in ("group", "membership") and question.items[0] < n_items:
-            deciders[question.items[0]][answer.annotator] = None
+        row, value = question.items[0], answer.value
+        if question.kind not in ("group", "membership") or row >= len(belongs):
+            continue
+        group = belongs[row]
+        if (
+            not isinstance(value, tuple)
+            or group not in members
+            or any(value[j] for j in members[group] if j < len(value))
+        ):
+            deciders[row][answer.annotator] = None
     return [", ".join(names) for names in deciders]
 
 
