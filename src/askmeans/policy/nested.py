@@ -178,8 +178,10 @@ class NestedPolicy:
             for node in self._nodes:
                 self._branches[node.number] = self._branch(node, before.get(node.number))
             self._grown_from = source
+        settings = self.root.settings
         for number, branch in self._branches.items():
             branch.policy.examples = self._examples.get(number)
+            branch.policy.change_settings(audit=settings.audit, target=settings.target)
         return self._branches
 
     def _branch(self, node: Node, old: Branch | None) -> Branch:
