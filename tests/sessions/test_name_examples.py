@@ -141,3 +141,15 @@ def test_names_of_sub_groups_are_examples_at_each_level(talk):
     assert np.mean(payment == "invoice and card") > 0.5
     session.groups.flatten("money")  # as if there had been no sub-groups
     np.testing.assert_allclose(session.result().memberships, before)
+
+
+def test_the_name_of_a_merged_sub_group_stays_an_example_until_it_is_flattened(talk):
+    names = ["first", "second", "third", "fourth"]
+    one, other = talk(names, path="one.db"), talk(names, path="other.db")
+    one.groups.refine("first", NAMES)
+    one.groups.merge(NAMES[0], NAMES[1])
+    other.groups.refine("first", NAMES[:1] + NAMES[2:])
+    assert not np.allclose(one.result().memberships, other.result().memberships)
+    for session in (one, other):
+        session.groups.flatten("first")
+    assert_array_equal(one.result().memberships, other.result().memberships)

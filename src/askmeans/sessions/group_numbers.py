@@ -54,6 +54,7 @@ class GroupNumbers:
     )  # a merged group -> the group it is part of
     gone: frozenset[int] = frozenset()  # removed, or added and taken back
     parents: Mapping[int, int] = field(default_factory=dict)  # a sub-group -> its group
+    ended: frozenset[int] = frozenset()  # sub-groups that were flattened or taken back
 
     @classmethod
     def of(
@@ -66,6 +67,7 @@ class GroupNumbers:
         for number, parent in withdrawn.items():
             if parent is not None:
                 into[number] = parents[number] = parent
+        ended = set(into)
         for change in changes:
             match change:
                 case Merge(group=group):
@@ -79,8 +81,11 @@ class GroupNumbers:
                 case MoveGroup(group=group, into=int(parent)):
                     parents[group] = parent
                 case Flatten(group=group):
-                    into |= dict.fromkeys(_below(group, parents | into), group)
-        return cls(n=n, into=into, gone=frozenset(gone), parents=parents)
+                    below = _below(group, parents | into)
+                    merged = cls(n=n, into=into)._merged  # not those merged into the group itself
+                    ended.update(j for j in below if merged(j) != group)
+                    into |= dict.fromkeys(below, group)
+        return cls(n=n, into=into, gone=frozenset(gone), parents=parents, ended=frozenset(ended))
 
     @property
     def living(self) -> list[int]:

@@ -61,8 +61,7 @@ class NameExamples:
         for number in range(groups.n):
             path, removed = groups.place(number)
             group = next((group for group in path if group in columns), None)
-            ended = removed or (number in groups.into and number in groups.parents)
-            if group is not None and not ended:
+            if group is not None and not removed and number not in groups.ended:
                 texts = sentences(named.get(number, ""), descriptions.get(number, ""))
                 pairs += [(text, columns.index(group)) for text in texts]
         last = self._last.get(within)
