@@ -293,6 +293,7 @@ def as_evidence(
     plain = groups.is_plain
     silent = (math.nan,) * len(groups.children(within))
     answers, several = [], set[tuple[int, ...]]()
+    decided: dict[tuple[int, ...], int] = {}  # items -> the place of the last decision that speaks
     for event in events:
         question = question_of(event.question)
         value: float | Row | None = math.nan if event.value is None else event.value
@@ -320,9 +321,21 @@ def as_evidence(
                     repeat=question.repeat, annotator=event.annotator, value=value,
                 )
             )  # fmt: skip
+            if isinstance(event, Adjudicate) and not _is_silent(answers[-1]):
+                decided[question.items] = len(answers) - 1
     if several or within is not None:
+        answers = _without_decided(answers, {j: decided[j] for j in several & decided.keys()})
         answers = _last_of_each(answers, several)
     return without_replaced(answers)
+
+
+def _without_decided(answers: list[Answer], decided: Mapping[tuple[int, ...], int]) -> list[Answer]:
+    """Answers without those about an item with a decision, but for that and later repeats."""
+    return [
+        answer
+        for place, answer in enumerate(answers)
+        if (by := decided.get(answer.items, place)) == place or answer.repeat > answers[by].repeat
+    ]
 
 
 def _last_of_each(answers: list[Answer], several: set[tuple[int, ...]]) -> list[Answer]:
