@@ -115,7 +115,7 @@ def _disagreement_text(session: "Session", each: "Disagreement") -> str:
     """A question that people answered differently, in a line."""
     from askmeans.cli.questions import answer_text
 
-    names = session.groups.names
+    names = session.groups.all_names
     items = ", ".join(session.item(row).label for row in each.items)
     answers = [f"{who}: {answer_text(value, names)}" for who, value in each.answers.items()]
     decided = "" if each.decided is None else f"; decided: {answer_text(each.decided, names)}"

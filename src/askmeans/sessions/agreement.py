@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.queries.values import difference, largest_difference
 from askmeans.sessions.events import Value
+from askmeans.sessions.group_numbers import GroupNumbers
 from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.runtime import Runtime
 
@@ -106,20 +107,24 @@ class GoldScore:
 
 
 def agreement_of(runtime: Runtime, names: list[str]) -> Agreement:
-    """Agreement of all annotators, by annotator, by group and by pair."""
+    """Agreement of all annotators, by annotator, by group and by pair.
+
+    On the groups at the top; `names` are those of all groups, by number.
+    """
     every = _opinions(runtime)
     people = sorted({name for answers in every.values() for name in answers})
     opinions = {number: answers for number, answers in every.items() if len(answers) > 1}
     asks_groups = runtime.config.ask == "group"
-    table = _ratings(opinions, people, len(names) if asks_groups else 1)
     by_group, groups = {}, runtime.groups
+    top = groups.children(None)
+    table = _ratings(opinions, people, top if asks_groups else None)
     clusters = [runtime.question(number).cluster for number in opinions]
-    for column, name in enumerate(names):
+    for column, group in enumerate(top):
         if asks_groups:
-            by_group[name] = krippendorff_alpha(table[:, :, column])
+            by_group[names[group]] = krippendorff_alpha(table[:, :, column])
         else:
-            here = [j is not None and groups.column(j) == column for j in clusters]
-            by_group[name] = krippendorff_alpha(table[:, here, 0])
+            here = [j is not None and groups.resolve(j) == group for j in clusters]
+            by_group[names[group]] = krippendorff_alpha(table[:, here, 0])
     return Agreement(
         alpha=krippendorff_alpha(table),
         questions=len(opinions),
@@ -153,11 +158,10 @@ def gold_scores(runtime: Runtime) -> dict[str, GoldScore]:
         known = {number: event.value for number, event in runtime.state.gold.items()}
     differences: dict[str, list[float]] = {}
     for number, truth in known.items():
-        if isinstance(truth, tuple):
-            truth = groups.row_now(truth)
+        if (now := _at_top(groups, truth)) is None:
+            continue
         for name, value in opinions.get(number, {}).items():
-            assert truth is not None
-            differences.setdefault(name, []).append(difference(value, truth))
+            differences.setdefault(name, []).append(difference(value, now))
     return {
         name: GoldScore(questions=len(each), difference=sum(each) / len(each))
         for name, each in sorted(differences.items())
@@ -165,30 +169,36 @@ def gold_scores(runtime: Runtime) -> dict[str, GoldScore]:
 
 
 def _opinions(runtime: Runtime) -> Opinions:
-    """Answers by question and annotator, in terms of the present groups."""
+    """Answers by question and annotator, in terms of the present groups at the top."""
     opinions: Opinions = {}
     with runtime.up_to_date() as state:
         groups = runtime.groups
         for event in state.replies():
-            value = event.value
+            value = _at_top(groups, event.value)
             if value is None or event.annotator in (IMPORTED, GOLD):
                 continue
-            if isinstance(value, tuple):
-                value = groups.row_now(value)
-                if any(map(math.isnan, value)):
-                    continue  # answered before a group existed
             opinions.setdefault(state.original(event.question), {})[event.annotator] = value
     return opinions
 
 
-def _ratings(opinions: Opinions, people: list[str], width: int) -> NDArray[np.float64]:
+def _at_top(groups: GroupNumbers, value: Value | None) -> Value | None:
+    """An answer by the numbers of the groups at the top; None if given before one existed."""
+    if not isinstance(value, tuple):
+        return value
+    return None if any(map(math.isnan, groups.row_now(value))) else groups.row_at_top(value)
+
+
+def _ratings(
+    opinions: Opinions, people: list[str], groups: list[int] | None
+) -> NDArray[np.float64]:
     """The opinions as a table: by person, question and group."""
-    table = np.full((len(people), len(opinions), width), np.nan)
+    table = np.full((len(people), len(opinions), 1 if groups is None else len(groups)), np.nan)
     for column, answers in enumerate(opinions.values()):
         for name, value in answers.items():
-            row = value if isinstance(value, tuple) else (value,)
-            if len(row) == width:
-                table[people.index(name), column] = row
+            if isinstance(value, tuple) and groups is not None:
+                table[people.index(name), column] = [value[j] for j in groups]
+            elif not isinstance(value, tuple) and groups is None:
+                table[people.index(name), column] = value
     return table
 
 

@@ -265,7 +265,7 @@ class People:
         Agreement
             Krippendorff's alpha and the differences of pairs.
         """
-        return agreement_of(self._runtime, self._results.names())
+        return agreement_of(self._runtime, self._results.all_names())
 
     def disagreements(self, n: int = 10) -> list[Disagreement]:
         """Questions with different answers, the largest difference first.
