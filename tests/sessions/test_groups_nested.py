@@ -16,6 +16,7 @@ from askmeans.exceptions import AskmeansError, KeyConflictError, ParameterError,
 from askmeans.queries import Answer, Question
 from askmeans.sessions.events import Flatten, MoveGroup, Refine, RemoveGroup
 from askmeans.sessions.group_numbers import GroupNumbers
+from askmeans.sessions.tables import memberships_table
 
 LABELS = np.repeat(np.arange(4), 10)
 X = np.array([[0, 0], [0, 6], [20, 0], [20, 6.0]])[LABELS] + np.random.default_rng(0).normal(
@@ -446,3 +447,86 @@ def test_a_question_about_sub_groups_that_are_gone_is_closed(session):
     assert question.id not in session.runtime.open()
     assert math.isnan(session.runtime.state.value(question.id))
     assert Question("group", (3,), 0) not in session.runtime.again
+
+
+# ---- several answers about an item --------------------------------------------------------------
+
+
+def level_1(session, row):
+    """The shares of an item of the groups at the top."""
+    return session.result().at_level(1).memberships[row].round(9).tolist()
+
+
+def test_an_answer_given_again_after_one_about_the_sub_groups_is_the_last_one(session):
+    place(session, 3, "delivery")
+    place(session, 3, "returns", within="delivery")
+    assert level_1(session, 3) == [1.0, 0.0]
+    place(session, 3, "delivery")
+    assert level_1(session, 3) == [0.0, 1.0]
+    place(session, 3, "returns", within="delivery")
+    assert session.groups.move([3], "delivery") == 1
+    assert level_1(session, 3) == [0.0, 1.0]
+    assert session.groups.move([3], "delivery") == 0
+
+
+def test_undoing_a_move_restores_the_order_of_the_answers(session):
+    place(session, 3, "delivery")
+    place(session, 3, "small", within="delivery")
+    assert session.groups.move([3], "late", key="k") == 1
+    assert shares(session, 3)["late"] == 1.0
+    assert session.groups.undo_move("k") == 1
+    assert shares(session, 3)["small"] == 1.0
+
+
+def test_a_decision_about_an_item_replaces_the_answers_to_its_other_questions(session):
+    question = place(session, 3, "returns", annotator="ann").question
+    place(session, 3, "delivery", annotator="bob")
+    place(session, 3, "late", within="delivery", annotator="bob")
+    session.people.adjudicate(question, "returns")
+    assert level_1(session, 3) == [1.0, 0.0]
+    session.people.adjudicate(question, "delivery")  # silent about its sub-groups
+    assert shares(session, 3)["late"] == 1.0
+    session.people.adjudicate(question, "lost")
+    assert shares(session, 3)["lost"] == 1.0
+
+
+def test_people_agree_on_the_groups_at_the_top(session):
+    for row, (one, other) in enumerate(
+        [("broken", "returns"), ("late", "late"), ("lost", "small"), ("returns", "small")]
+    ):
+        place(session, row, one, annotator="ann")
+        place(session, row, other, annotator="bob")
+    report = session.people.agreement()
+    assert list(report.by_group) == ["returns", "delivery"]
+    assert 0.0 < report.alpha < 1.0
+    (different,) = session.people.disagreements()
+    names = session.groups.all_names
+    assert {who: names[np.argmax(row)] for who, row in different.answers.items()} == {
+        "ann": "delivery", "bob": "returns",
+    }  # fmt: skip
+
+
+def test_who_named_only_the_group_did_not_decide_the_sub_group(session):
+    place(session, 3, "returns", annotator="ann")
+    place(session, 4, "returns", annotator="ann")
+    place(session, 4, "small", within="returns", annotator="bob")
+    place(session, 5, (), annotator="ann")
+    table = memberships_table(session, session.result()).records()
+    assert [table[row]["decided_by"] for row in (3, 4, 5)] == ["guess", "bob", "ann"]
+
+
+def test_sub_groups_of_clusters_without_names_have_a_result_before_answers(make):
+    session = make(X=X, n_clusters=2, ask="group")
+    assert session.result().basis == "data"
+    session.groups.refine(1, 2)
+    assert session.result().basis == "data"
+    session.groups.refine(0, 2)
+    assert session.result().basis == "data"
+
+
+def test_what_is_good_enough_reaches_sub_groups_at_once(session, again):
+    answer(session, 28)
+    assert not session.status().settled
+    session.settings.set_option("good_enough", 0.4)
+    assert session.status().settled
+    assert again(session).status().settled
