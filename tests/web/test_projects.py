@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import re
 import time
 import zipfile
@@ -124,6 +125,7 @@ def test_what_cannot_be_started_is_said_and_can_be_corrected(home, tmp_path):
         ({"use-0": "id", "use-1": "id"}, "One column is the name of the item"),
         ({"group-0": "A", "group-1": "A"}, "A"),
         ({"n": ""}, "Name the groups, or say how many"),
+        ({"title": "shop.sqlite"}, "must not end in .db or .sqlite"),  # another one's address
         ({"title": "…"}, "needs a letter or a digit"),
     ]:
         page = start(home, page, **fields)
@@ -150,6 +152,54 @@ def picture(color):
     file = io.BytesIO()
     Image.new("RGB", (20, 20), color).save(file, "PNG")
     return file.getvalue()
+
+
+def album():
+    """A zip file of six pictures."""
+    colors = ["red", "blue", "tomato", "navy", "orange", "green"]
+    return archive({f"{n}.png": picture(color) for n, color in enumerate(colors)})
+
+
+def test_files_of_a_removed_project_become_no_part_of_a_new_one(home, tmp_path):
+    page = send(home, MESSAGES)
+    for name in ("Shop.db-wal", "Shop.db-shm", "Shop.db-journal", "Shop.pictures"):
+        (tmp_path / name).write_text("old")
+        assert "There is a project Shop already" in start(home, page).text
+        (tmp_path / name).unlink()
+    assert start(home, page).url.path == "/p/Shop/welcome"
+
+
+@pytest.mark.parametrize(("module", "function"), [(sessions, "create"), (os, "link")])
+def test_a_file_that_appears_meanwhile_is_not_replaced(
+    home, tmp_path, monkeypatch, module, function
+):
+    real = getattr(module, function)
+
+    def late(*args, **kwargs):
+        (tmp_path / "Shop.db").write_text("of another program")
+        return real(*args, **kwargs)
+
+    page = send(home, album(), "album.zip")
+    monkeypatch.setattr(module, function, late)
+    assert "There is a project Shop already" in start(home, page).text
+    assert (tmp_path / "Shop.db").read_text() == "of another program"
+    monkeypatch.undo()
+    start(home, page, title="Mine")
+    assert "<img" in home.get("/p/Mine/").text
+    assert left_in(tmp_path) == ["Mine.db", "Mine.pictures", "Shop.db"]
+
+
+def test_nothing_is_where_projects_are_until_a_project_is_complete(home, tmp_path, monkeypatch):
+    create, seen = sessions.create, []
+
+    def watched(*args, **kwargs):
+        seen.extend(left_in(tmp_path))
+        return create(*args, **kwargs)
+
+    monkeypatch.setattr(sessions, "create", watched)
+    start(home, send(home, album(), "album.zip"))
+    assert [name[0] for name in seen] == ["."]
+    assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
 
 
 @pytest.mark.parametrize(

@@ -3,19 +3,22 @@
 Rules of this file:
 - A draft is a hidden, private folder beside the projects. Whatever becomes of it, the folder goes.
 - A project appears at once, complete: its database is made in that folder, and then moved.
+- No file that exists is replaced, nor joined by a new one that SQLite would read with it.
 - One file is read, or one project made, at a time.
 """
 
 import io
 import logging
+import os
 import re
 import secrets
 import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from askmeans import sessions
@@ -132,30 +135,37 @@ class Draft:
         """Make the project in a folder, or change nothing."""
         self.plan = plan
         file = home / f"{file_stem(plan.title)}.db"
-        pictures = file.with_suffix(".pictures")
-        if file.exists() or pictures.exists():
-            text = f"There is a project {plan.title} already. Choose another name."
-            raise ParameterError(text, user_message=text)
+        _check_free(file, plan.title)
         self.stage = "Reading the file"
-        moved = self.data.is_dir()
-        if moved:
-            self.data = self.data.rename(pictures)  # the database has the pictures' folder
-        try:
-            items = self._items(plan)
-            self.stage = f"Finding groups among {len(items.ids):,} items"
-            part = self.folder / file.name
-            part.unlink(missing_ok=True)
+        items = self._items(plan)
+        self.stage = f"Finding groups among {len(items.ids):,} items"
+        if items.folder is not None:
+            items = replace(items, folder=_pictures_of(file))
+        with TemporaryDirectory(dir=self.folder) as folder:
+            part = Path(folder) / file.name
             sessions.create(
                 part, items, n_clusters=plan.n_clusters, cluster_names=plan.names or None,
                 descriptions=plan.descriptions if any(plan.descriptions) else None,
                 random_state=_SEED, name=plan.title,
             ).close()  # fmt: skip
-            part.rename(file)
-        except BaseException:
-            if moved:
-                self.data = pictures.rename(self.folder / "pictures")
-            raise
+            self._publish(part, file, plan.title)
         self.made = file
+
+    def _publish(self, part: Path, file: Path, title: str) -> None:
+        """Move a database and its pictures to where projects are; both, or neither."""
+        _check_free(file, title)  # again: minutes have passed
+        pictures = _pictures_of(file)
+        moved = self.data.is_dir()
+        if moved:
+            self.data.rename(pictures)
+        try:
+            os.link(part, file)  # a rename would replace a file
+        except BaseException as error:
+            if moved:
+                pictures.rename(self.data)
+            if isinstance(error, FileExistsError):
+                raise _taken(title) from error
+            raise
 
     @property
     def _has_lines(self) -> bool:
@@ -285,7 +295,28 @@ def file_stem(title: str) -> str:
     if not stem:
         text = "The project's name needs a letter or a digit."
         raise ParameterError(text, user_message=text)
+    if stem.lower().endswith((".db", ".sqlite")):  # its address could be another project's
+        text = "The project's name must not end in .db or .sqlite."
+        raise ParameterError(text, user_message=text)
     return stem
+
+
+def _pictures_of(file: Path) -> Path:
+    """The folder with the pictures of a project."""
+    return file.with_suffix(".pictures")
+
+
+def _check_free(file: Path, title: str) -> None:
+    """Refuse a project whose files exist, or an old log that SQLite would add to its database."""
+    logs = [file.with_name(f"{file.name}-{log}") for log in ("wal", "shm", "journal")]
+    if any(os.path.lexists(path) for path in (file, _pictures_of(file), *logs)):
+        raise _taken(title)
+
+
+def _taken(title: str) -> ParameterError:
+    """The error of a name that is in use."""
+    text = f"There is a project {title} already. Choose another name."
+    return ParameterError(text, user_message=text)
 
 
 def _as_title(stem: str) -> str:
