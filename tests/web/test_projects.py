@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from askmeans import sessions
 from askmeans.datasets import make_messages
+from askmeans.web.drafts import Drafts, Plan
 from askmeans.web.project_pages import create_projects_app
 
 TOKEN = "t" * 43
@@ -200,6 +201,21 @@ def test_nothing_is_where_projects_are_until_a_project_is_complete(home, tmp_pat
     start(home, send(home, album(), "album.zip"))
     assert [name[0] for name in seen] == ["."]
     assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
+
+
+def test_a_draft_becomes_one_project(tmp_path):
+    drafts = Drafts(tmp_path)
+    draft = drafts.new()
+    file = draft.folder / "album.zip"
+    file.write_bytes(album())
+    drafts.read(draft, file)
+    for titles in ([], ["Shop", "Twice"], ["Again"]):  # two at once, and one when it is made
+        for title in titles:
+            drafts.make(draft, Plan(title=title, n_clusters=2))
+        while draft.stage is not None:
+            time.sleep(0.01)
+    assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
+    drafts.close()
 
 
 @pytest.mark.parametrize(

@@ -246,11 +246,14 @@ class Drafts:
 
     def read(self, draft: Draft, file: Path) -> None:
         """Read a draft's file in the background."""
-        self._start(draft, lambda: draft.read(file))
+        with self._lock:
+            self._start(draft, lambda: draft.read(file))
 
     def make(self, draft: Draft, plan: Plan) -> None:
-        """Make a draft's project in the background."""
-        self._start(draft, lambda: draft.make(plan, self._home))
+        """Make a draft's project in the background, unless it is in use or was made."""
+        with self._lock:
+            if draft.stage is None and draft.is_read and not draft.made and self.get(draft.id):
+                self._start(draft, lambda: draft.make(plan, self._home))
 
     def remove(self, draft: Draft) -> None:
         """Remove a draft, unless it is in use."""

@@ -289,9 +289,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
     @app.post("/new/{number}")
     def make(form: SentForm, number: str) -> Response:
         draft = draft_of(number)
-        if draft.stage is None and draft.is_read:
-            draft.plan = _plan_of(form, draft)
-            drafts.make(draft, draft.plan)
+        drafts.make(draft, _plan_of(form, draft))
         return RedirectResponse(f"/new/{number}", 303)
 
     @app.post("/new/{number}/remove")
