@@ -8,6 +8,8 @@ import time
 import zipfile
 from contextlib import contextmanager
 
+import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
@@ -216,6 +218,24 @@ def test_a_draft_becomes_one_project(tmp_path):
             time.sleep(0.01)
     assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
     drafts.close()
+
+
+def test_a_table_has_no_pictures_read_from_the_server(home, tmp_path):
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(picture("red"))
+    stolen = [{"bytes": None, "path": str(secret)}, {"bytes": str(secret), "path": None}]
+    rows = [{"p": stolen[n % 2], "note": f"{secret}"[n % 3 :]} for n in range(6)]
+    page = send(home, json.dumps(rows), "paths.json")
+    assert "Picture" not in page.text
+    start(home, page, title="Notes", **{"use-0": "left out", "use-1": "feature", "kind-1": "image"})
+    with sessions.open(tmp_path / "Notes.db") as session:
+        assert "image" not in json.dumps(session.config.recipe)
+    blue = {"bytes": picture("blue"), "path": "blue.png"}
+    file = io.BytesIO()
+    pd.DataFrame({"p": [blue, *stolen, *(3 * [None]), blue]}).to_parquet(file)
+    start(home, send(home, file.getvalue(), "own.parquet"))
+    with sessions.open(tmp_path / "Shop.db") as session:
+        assert len(np.unique(session.rows.matrix, axis=0)) <= 2  # nothing is red
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from askmeans import sessions
 from askmeans._util.background import background_pool
@@ -30,6 +30,9 @@ from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.pictures import open_picture
 from askmeans.tables.reading import RawTable, read_table
 from askmeans.web.uploads import unpack_pictures
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _log = logging.getLogger("askmeans.web")
 
@@ -178,9 +181,11 @@ class Draft:
             lines = self.data.read_text(encoding="utf-8", errors="replace").splitlines()
             return read_table([line.strip() for line in lines if line.strip()]), None
         table, id_column = read_candidates(self.data, id_column, _SEED)
-        folder = self.data if self.data.is_dir() else None
+        is_folder = self.data.is_dir()
+        frame = table.frame if is_folder else _without_paths(table.frame)
+        folder = self.data if is_folder else None
         return RawTable(
-            frame=table.frame, folder=folder, notes=table.notes, written=table.written
+            frame=frame, folder=folder, notes=table.notes, written=table.written
         ), id_column
 
     def _items(self, plan: Plan) -> Items:
@@ -326,6 +331,19 @@ def _as_title(stem: str) -> str:
     """A file's name as words."""
     words = " ".join(re.split(r"[\W_]+", stem)).strip()[:60]
     return (words[:1].upper() + words[1:]) or "New project"
+
+
+def _without_paths(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """A table, of whose pictures only bytes stay: a path would be that of a file of the server."""
+    pictures = {}
+    for name, values in frame.items():
+        first = next(iter(values.dropna()), None)
+        if isinstance(first, bytes) or (
+            isinstance(first, dict) and {"bytes", "path"} <= set(first)
+        ):
+            contents = [each.get("bytes") if isinstance(each, dict) else each for each in values]
+            pictures[str(name)] = [each if isinstance(each, bytes) else None for each in contents]
+    return frame.assign(**pictures)
 
 
 def _kinds(column: Column) -> dict[str, str]:
