@@ -12,6 +12,7 @@ from last_bits import same_but_for_rounding
 
 from askmeans import Stratified
 from askmeans.policy.ensemble import Ensemble
+from askmeans.policy.nested import NestedPolicy
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.queries import Answer, Question
 from askmeans.sessions import SessionState
@@ -372,3 +373,21 @@ def test_in_a_crowd_nobody_waits_for_models(make, monkeypatch):
     go_on.set()
     session.close()
     assert learnt
+
+
+def test_a_group_refined_while_a_result_is_learnt_is_in_the_result(make, monkeypatch):
+    session = make(ask="group", cluster_names=["a", "b", "c"])
+    session.groups.refine("b", ["f", "g"])
+    session.tell(session.ask()[0].id, "a")
+    learn, names = NestedPolicy.learn, [["d", "e"], ["h", "i"]]
+
+    def interrupted(*args):
+        learn(*args)
+        if names:
+            group = "a" if len(names) > 1 else "c"
+            refine = threading.Thread(target=session.groups.refine, args=(group, names.pop()))
+            refine.start()
+            refine.join()
+
+    monkeypatch.setattr(NestedPolicy, "learn", interrupted)
+    assert session.result().group_names == ("h", "i", "f", "g", "d", "e")

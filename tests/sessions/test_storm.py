@@ -13,8 +13,15 @@ from soaking import in_soak
 SCRIPT = Path(storm.__file__)
 
 
-@pytest.mark.parametrize("acts", [4, in_soak(40)])
-@pytest.mark.parametrize("store", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    ("store", "acts"),
+    [
+        ("sqlite", 4),
+        in_soak("sqlite", 40),
+        in_soak("postgresql", 4),
+        in_soak("postgresql", 40),
+    ],
+)
 def test_every_confirmed_move_is_kept_once_and_none_after_a_revocation(
     store, acts, tmp_path, request
 ):

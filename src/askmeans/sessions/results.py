@@ -32,7 +32,7 @@ from askmeans.sessions.reports import (
     SessionState,
     Status,
 )
-from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.runtime import ComputedResult, Runtime
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
@@ -137,8 +137,13 @@ class Results:
 
     def result(self, state: SessionState) -> SessionResult:
         """The result of all valid answers; recomputed after changes."""
+        while (result := self._report(self._runtime.compute(), state)) is None:
+            self._runtime.learn_again()
+        return result
+
+    def _report(self, computed: ComputedResult, state: SessionState) -> SessionResult | None:
+        """The result as users have it; None if groups were added or merged meanwhile."""
         runtime = self._runtime
-        computed = runtime.compute()
         clustering, notes = computed.result.clustering, [*runtime.notes, *computed.notes]
         basis: Basis = "answers"
         if not computed.has_evidence:
@@ -157,7 +162,7 @@ class Results:
                 {j: tuple(groups.children(j)) for j in groups.inner},
             )
             if clustering.memberships.shape[1] != len(top) or computed.children != children:
-                return self.result(state)  # groups were added or merged meanwhile
+                return None
             called = dict(zip(groups.living, self._names(clustering.memberships), strict=True))
             lines = [note.with_names([called[j] for j in top]) for note in notes]
             lines += [note.with_names([called[j] for j in children[group]])

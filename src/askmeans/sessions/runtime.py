@@ -127,7 +127,7 @@ class Runtime:
         self._nested: NestedPolicy | None = None  # where groups have sub-groups
         self._nesting = threading.Lock()
         self._made_with: tuple[Config, int] | None = None
-        self._taught: Answers | None = None
+        self._taught = Answers()
         self._notes: list[tuple[int, AskmeansWarning]] = []  # with their round
         self._moment: ContextVar[_Moment | None] = ContextVar("moment", default=None)
         self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
@@ -320,15 +320,15 @@ class Runtime:
                 config = self._policy_config()
                 X = self.rows.matrix
                 made_with = config, len(X)
-                answers = self._evidence().answers
-                advice = as_advice(self.state.advice, self.groups)
+                evidence, groups = self._evidence(), self.groups
+                answers, nodes, top = evidence.answers, evidence.nodes, groups.children(None)
+                advice = as_advice(self.state.advice, groups)
                 names, about = dict(self.state.names), dict(self.state.descriptions)
-                groups = self.groups
             if self._policy is not None and self._made_with == made_with:
                 policy = self._policy
             else:
                 policy, notes = collect_warnings(partial(config.make_policy, X, self.rows.blank))
-                self._taught = None
+                self._taught = Answers()
                 self._notes = [(0, note) for note in notes]
             policy.advice = advice
             policy.examples = self._name_examples.of(names, about, groups)
@@ -338,8 +338,6 @@ class Runtime:
             )
             if self._taught is not answers:
                 self._teach(policy, answers)
-            with self.lock:
-                top, nodes = self.groups.children(None), self._evidence().nodes
             with self._nesting:
                 self._nested = self._branching(policy, config) if nodes else None
                 if self._nested is not None:
@@ -428,12 +426,17 @@ class Runtime:
         """Questions to ask again, by the last table of answers."""
         return () if self._table is None else self._table.again
 
+    def learn_again(self) -> None:
+        """Learn what came within this `reading_once` block, too."""
+        moment = self._moment.get()
+        if moment is not None:
+            moment.is_taught = False
+
     def compute(self) -> ComputedResult:
         """The result of all valid answers; recomputed after changes."""
         with self._finding:
             policy = self.catch_up()
-            with self.lock:
-                answers = self._evidence().answers
+            answers = self._taught  # not those that came meanwhile
             last, settings, examples = self.last_result, policy.settings, policy.examples
             if (
                 last is None or last.answers is not answers or last.policy is not policy

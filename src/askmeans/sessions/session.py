@@ -74,7 +74,7 @@ class Session:
     >>> session = open("fruit.db")
     >>> question, = session.ask()
     >>> session.item(question.items[0]).label, session.groups[question.cluster].name
-    ('apple', 'small')
+    ('pear', 'small')
     >>> session.tell(question.id, 0.0).late
     False
     >>> session.status().answered
