@@ -2,17 +2,21 @@
 
 import io
 import json
+import os
 import re
 import time
 import zipfile
 from contextlib import contextmanager
 
+import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 
 from askmeans import sessions
 from askmeans.datasets import make_messages
+from askmeans.web.drafts import Drafts, Plan
 from askmeans.web.project_pages import create_projects_app
 
 TOKEN = "t" * 43
@@ -124,6 +128,7 @@ def test_what_cannot_be_started_is_said_and_can_be_corrected(home, tmp_path):
         ({"use-0": "id", "use-1": "id"}, "One column is the name of the item"),
         ({"group-0": "A", "group-1": "A"}, "A"),
         ({"n": ""}, "Name the groups, or say how many"),
+        ({"title": "shop.sqlite"}, "must not end in .db or .sqlite"),  # another one's address
         ({"title": "…"}, "needs a letter or a digit"),
     ]:
         page = start(home, page, **fields)
@@ -150,6 +155,87 @@ def picture(color):
     file = io.BytesIO()
     Image.new("RGB", (20, 20), color).save(file, "PNG")
     return file.getvalue()
+
+
+def album():
+    """A zip file of six pictures."""
+    colors = ["red", "blue", "tomato", "navy", "orange", "green"]
+    return archive({f"{n}.png": picture(color) for n, color in enumerate(colors)})
+
+
+def test_files_of_a_removed_project_become_no_part_of_a_new_one(home, tmp_path):
+    page = send(home, MESSAGES)
+    for name in ("Shop.db-wal", "Shop.db-shm", "Shop.db-journal", "Shop.pictures"):
+        (tmp_path / name).write_text("old")
+        assert "There is a project Shop already" in start(home, page).text
+        (tmp_path / name).unlink()
+    assert start(home, page).url.path == "/p/Shop/welcome"
+
+
+@pytest.mark.parametrize(("module", "function"), [(sessions, "create"), (os, "link")])
+def test_a_file_that_appears_meanwhile_is_not_replaced(
+    home, tmp_path, monkeypatch, module, function
+):
+    real = getattr(module, function)
+
+    def late(*args, **kwargs):
+        (tmp_path / "Shop.db").write_text("of another program")
+        return real(*args, **kwargs)
+
+    page = send(home, album(), "album.zip")
+    monkeypatch.setattr(module, function, late)
+    assert "There is a project Shop already" in start(home, page).text
+    assert (tmp_path / "Shop.db").read_text() == "of another program"
+    monkeypatch.undo()
+    start(home, page, title="Mine")
+    assert "<img" in home.get("/p/Mine/").text
+    assert left_in(tmp_path) == ["Mine.db", "Mine.pictures", "Shop.db"]
+
+
+def test_nothing_is_where_projects_are_until_a_project_is_complete(home, tmp_path, monkeypatch):
+    create, seen = sessions.create, []
+
+    def watched(*args, **kwargs):
+        seen.extend(left_in(tmp_path))
+        return create(*args, **kwargs)
+
+    monkeypatch.setattr(sessions, "create", watched)
+    start(home, send(home, album(), "album.zip"))
+    assert [name[0] for name in seen] == ["."]
+    assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
+
+
+def test_a_draft_becomes_one_project(tmp_path):
+    drafts = Drafts(tmp_path)
+    draft = drafts.new()
+    file = draft.folder / "album.zip"
+    file.write_bytes(album())
+    drafts.read(draft, file)
+    for titles in ([], ["Shop", "Twice"], ["Again"]):  # two at once, and one when it is made
+        for title in titles:
+            drafts.make(draft, Plan(title=title, n_clusters=2))
+        while draft.stage is not None:
+            time.sleep(0.01)
+    assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
+    drafts.close()
+
+
+def test_a_table_has_no_pictures_read_from_the_server(home, tmp_path):
+    secret = tmp_path / "secret.png"
+    secret.write_bytes(picture("red"))
+    stolen = [{"bytes": None, "path": str(secret)}, {"bytes": str(secret), "path": None}]
+    rows = [{"p": stolen[n % 2], "note": f"{secret}"[n % 3 :]} for n in range(6)]
+    page = send(home, json.dumps(rows), "paths.json")
+    assert "Picture" not in page.text
+    start(home, page, title="Notes", **{"use-0": "left out", "use-1": "feature", "kind-1": "image"})
+    with sessions.open(tmp_path / "Notes.db") as session:
+        assert "image" not in json.dumps(session.config.recipe)
+    blue = {"bytes": picture("blue"), "path": "blue.png"}
+    file = io.BytesIO()
+    pd.DataFrame({"p": [blue, *stolen, *(3 * [None]), blue]}).to_parquet(file)
+    start(home, send(home, file.getvalue(), "own.parquet"))
+    with sessions.open(tmp_path / "Shop.db") as session:
+        assert len(np.unique(session.rows.matrix, axis=0)) <= 2  # nothing is red
 
 
 @pytest.mark.parametrize(

@@ -231,8 +231,7 @@ def _pictures(values: "pd.Series[Any]", folder: Path | None, notes: list[str]) -
     """Describe the pictures of a column; a note lists unreadable ones."""
     matrix, wrong = describe_pictures(values.tolist(), folder)
     if wrong:
-        words = values.astype(str)
-        some = [f"{words.iloc[row]:.60}: {why}" for row, why in list(wrong.items())[:_NAMED]]
+        some = [f"{values.iloc[row]!s:.60}: {why}" for row, why in list(wrong.items())[:_NAMED]]
         more = ", ..." if len(wrong) > _NAMED else ""
         where = f"in {folder} " if folder is not None else ""
         message = (

@@ -3,20 +3,23 @@
 Rules of this file:
 - A draft is a hidden, private folder beside the projects. Whatever becomes of it, the folder goes.
 - A project appears at once, complete: its database is made in that folder, and then moved.
+- No file that exists is replaced, nor joined by a new one that SQLite would read with it.
 - One file is read, or one project made, at a time.
 """
 
 import io
 import logging
+import os
 import re
 import secrets
 import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 from askmeans import sessions
 from askmeans._util.background import background_pool
@@ -27,6 +30,9 @@ from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.pictures import open_picture
 from askmeans.tables.reading import RawTable, read_table
 from askmeans.web.uploads import unpack_pictures
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _log = logging.getLogger("askmeans.web")
 
@@ -132,30 +138,37 @@ class Draft:
         """Make the project in a folder, or change nothing."""
         self.plan = plan
         file = home / f"{file_stem(plan.title)}.db"
-        pictures = file.with_suffix(".pictures")
-        if file.exists() or pictures.exists():
-            text = f"There is a project {plan.title} already. Choose another name."
-            raise ParameterError(text, user_message=text)
+        _check_free(file, plan.title)
         self.stage = "Reading the file"
-        moved = self.data.is_dir()
-        if moved:
-            self.data = self.data.rename(pictures)  # the database has the pictures' folder
-        try:
-            items = self._items(plan)
-            self.stage = f"Finding groups among {len(items.ids):,} items"
-            part = self.folder / file.name
-            part.unlink(missing_ok=True)
+        items = self._items(plan)
+        self.stage = f"Finding groups among {len(items.ids):,} items"
+        if items.folder is not None:
+            items = replace(items, folder=_pictures_of(file))
+        with TemporaryDirectory(dir=self.folder) as folder:
+            part = Path(folder) / file.name
             sessions.create(
                 part, items, n_clusters=plan.n_clusters, cluster_names=plan.names or None,
                 descriptions=plan.descriptions if any(plan.descriptions) else None,
                 random_state=_SEED, name=plan.title,
             ).close()  # fmt: skip
-            part.rename(file)
-        except BaseException:
-            if moved:
-                self.data = pictures.rename(self.folder / "pictures")
-            raise
+            self._publish(part, file, plan.title)
         self.made = file
+
+    def _publish(self, part: Path, file: Path, title: str) -> None:
+        """Move a database and its pictures to where projects are; both, or neither."""
+        _check_free(file, title)  # again: minutes have passed
+        pictures = _pictures_of(file)
+        moved = self.data.is_dir()
+        if moved:
+            self.data.rename(pictures)
+        try:
+            os.link(part, file)  # a rename would replace a file
+        except BaseException as error:
+            if moved:
+                pictures.rename(self.data)
+            if isinstance(error, FileExistsError):
+                raise _taken(title) from error
+            raise
 
     @property
     def _has_lines(self) -> bool:
@@ -168,9 +181,11 @@ class Draft:
             lines = self.data.read_text(encoding="utf-8", errors="replace").splitlines()
             return read_table([line.strip() for line in lines if line.strip()]), None
         table, id_column = read_candidates(self.data, id_column, _SEED)
-        folder = self.data if self.data.is_dir() else None
+        is_folder = self.data.is_dir()
+        frame = table.frame if is_folder else _without_paths(table.frame)
+        folder = self.data if is_folder else None
         return RawTable(
-            frame=table.frame, folder=folder, notes=table.notes, written=table.written
+            frame=frame, folder=folder, notes=table.notes, written=table.written
         ), id_column
 
     def _items(self, plan: Plan) -> Items:
@@ -236,11 +251,14 @@ class Drafts:
 
     def read(self, draft: Draft, file: Path) -> None:
         """Read a draft's file in the background."""
-        self._start(draft, lambda: draft.read(file))
+        with self._lock:
+            self._start(draft, lambda: draft.read(file))
 
     def make(self, draft: Draft, plan: Plan) -> None:
-        """Make a draft's project in the background."""
-        self._start(draft, lambda: draft.make(plan, self._home))
+        """Make a draft's project in the background, unless it is in use or was made."""
+        with self._lock:
+            if draft.stage is None and draft.is_read and not draft.made and self.get(draft.id):
+                self._start(draft, lambda: draft.make(plan, self._home))
 
     def remove(self, draft: Draft) -> None:
         """Remove a draft, unless it is in use."""
@@ -285,13 +303,47 @@ def file_stem(title: str) -> str:
     if not stem:
         text = "The project's name needs a letter or a digit."
         raise ParameterError(text, user_message=text)
+    if stem.lower().endswith((".db", ".sqlite")):  # its address could be another project's
+        text = "The project's name must not end in .db or .sqlite."
+        raise ParameterError(text, user_message=text)
     return stem
+
+
+def _pictures_of(file: Path) -> Path:
+    """The folder with the pictures of a project."""
+    return file.with_suffix(".pictures")
+
+
+def _check_free(file: Path, title: str) -> None:
+    """Refuse a project whose files exist, or an old log that SQLite would add to its database."""
+    logs = [file.with_name(f"{file.name}-{log}") for log in ("wal", "shm", "journal")]
+    if any(os.path.lexists(path) for path in (file, _pictures_of(file), *logs)):
+        raise _taken(title)
+
+
+def _taken(title: str) -> ParameterError:
+    """The error of a name that is in use."""
+    text = f"There is a project {title} already. Choose another name."
+    return ParameterError(text, user_message=text)
 
 
 def _as_title(stem: str) -> str:
     """A file's name as words."""
     words = " ".join(re.split(r"[\W_]+", stem)).strip()[:60]
     return (words[:1].upper() + words[1:]) or "New project"
+
+
+def _without_paths(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """A table, of whose pictures only bytes stay: a path would be that of a file of the server."""
+    pictures = {}
+    for name, values in frame.items():
+        first = next(iter(values.dropna()), None)
+        if isinstance(first, bytes) or (
+            isinstance(first, dict) and {"bytes", "path"} <= set(first)
+        ):
+            contents = [each.get("bytes") if isinstance(each, dict) else each for each in values]
+            pictures[str(name)] = [each if isinstance(each, bytes) else None for each in contents]
+    return frame.assign(**pictures)
 
 
 def _kinds(column: Column) -> dict[str, str]:

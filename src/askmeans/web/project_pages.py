@@ -359,9 +359,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
     @app.post("/new/{number}")
     def make(form: SentForm, number: str) -> Response:
         draft = draft_of(number)
-        if draft.stage is None and draft.is_read:
-            draft.plan = _plan_of(form, draft)
-            drafts.make(draft, draft.plan)
+        drafts.make(draft, _plan_of(form, draft))
         return RedirectResponse(f"/new/{number}", 303)
 
     @app.post("/new/{number}/remove")
@@ -386,7 +384,7 @@ def _plan_of(form: Form, draft: Draft) -> Plan:
     names, lines = form.numbered("group-"), form.numbered("about-")
     named = [number for number in sorted(names) if number < _MOST_GROUPS]
     uses, kinds = form.numbered("use-"), form.numbered("kind-")
-    columns = dict(enumerate(each.column.name for each in draft.columns[:MOST_COLUMNS]))
+    columns = dict(enumerate(draft.columns[:MOST_COLUMNS]))
     title = re.sub(r"[/\\\s]+", " ", form.get("title") or "").strip()[:80] or draft.title
     n = (form.get("n") or "").strip()
     return Plan(
@@ -394,9 +392,11 @@ def _plan_of(form: Form, draft: Draft) -> Plan:
         n_clusters=len(named) or (int(n) if n.isascii() and n.isdigit() and len(n) < 4 else 0),
         names=tuple(names[number] for number in named),
         descriptions=tuple(lines.get(number, "") for number in named),
-        uses={columns[n]: use for n, use in uses.items() if n in columns and use in USES},
-        kinds={columns[n]: kind for n, kind in kinds.items() if n in columns},
-    )
+        uses={columns[n].column.name: use for n, use in uses.items()
+              if n in columns and use in USES},
+        kinds={columns[n].column.name: kind for n, kind in kinds.items()
+               if n in columns and kind in columns[n].kinds},
+    )  # fmt: skip
 
 
 def _add_handlers(app: FastAPI) -> None:
