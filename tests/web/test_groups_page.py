@@ -311,3 +311,20 @@ def test_practice_goes_by_keys(products, sit_down):
     page.locator("h1").focus()
     page.keyboard.press("Enter")
     expect(page.locator("main")).to_contain_text("Practice card 2 of 3")
+
+
+def test_a_split_that_is_refused_changes_nothing(products, tools):
+    _, path = products
+    with tools.using(create_app(path)) as client:
+        context = client.app.state.context
+        session = context.session
+        answers = session.history.answers(annotator="ann")
+        row = next(
+            row for row in range(80) if not session.history.answers_about((row,), annotator="ann")
+        )
+        form = {"token": tools.token_of(client), "session": context.assignments.mark, "group": 0,
+                "name": "garden", f"row-{row}": "1"}  # fmt: skip
+        client.post("/split", data=form)
+        assert session.history.answers(annotator="ann") == answers
+        client.post("/split", data=form | {"name": "mugs"})
+        assert session.history.answers(annotator="ann")[-1].value == (0.0, 0.0, 0.0, 0.0, 1.0)

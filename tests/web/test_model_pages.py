@@ -94,3 +94,19 @@ def test_on_a_page_that_others_reach_only_the_servers_endpoint_is_called(tmp_pat
         headers = {"authorization": f"Bearer {token}"}
         text = client.post("/models", data=form, headers=headers).text
     assert "models are asked at https://api.openai.com/v1 only" in text
+
+
+def test_a_run_ends_with_the_invitation_of_its_owner(page, tools):
+    session = page.app.state.context.session
+    (own,) = session.people.invites()
+    token = session.people.invite("bob", role="owner")
+
+    def revoking(request, _=0):
+        session.people.revoke(own.number, annotator="bob")
+        return sized(request)
+
+    with serving(revoking) as server:
+        send(page, tools, url=server.url, max_tokens="100000", run="1")
+        page.get(f"/help?token={token}")
+        assert "It was stopped: the link of its owner ended." in finished(page)
+    assert not session.advisers.answers()

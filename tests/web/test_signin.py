@@ -13,6 +13,7 @@ from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.web import create_app
 from askmeans.web.limits import RateLimit
+from askmeans.web.project_pages import create_projects_app
 from askmeans.web.signin import PUBLIC_PATHS, signin_cookie_name
 
 WRONG = "x" * 43
@@ -442,3 +443,64 @@ def test_two_sessions_on_one_machine_do_not_sign_each_other_out(tmp_path, tools)
         with tools.using(create_app(tmp_path / "two.db")) as other:
             client.cookies.update(other.cookies)  # as browsers share them between ports
         assert client.get("/help").status_code == 200
+
+
+def test_signing_out_of_a_start_page_or_a_project_signs_out_of_all(tmp_path, tools):
+    tools.make_fruit(tmp_path / "fruit.db").close()
+    app = create_projects_app(tmp_path, WRONG, person="Ada")
+    for place in ("", "/p/fruit"):
+        with tools.knocking(app) as client:
+            client.get(f"/?token={WRONG}")
+            client.get("/open/fruit")
+            assert client.get("/p/fruit/help").status_code == client.get("/").status_code == 200
+            assert sum(name.startswith("askmeans_") for name in client.cookies) == 3
+            form = {"token": tools.token_of(client)}
+            secure = {"cookie": f"__Host-askmeans_home_{'0' * 12}=x; {cookies_of(client)}"}
+            reply = client.post(f"{place}/signout", data=form, headers=secure)
+            assert reply.headers["location"] == f"{place}/signin"
+            assert [*client.cookies] == ["askmeans_token"]
+            deleted = [each for each in reply.headers.get_list("set-cookie") if "Host-" in each]
+            assert deleted[0].startswith(f"__Host-askmeans_home_{'0' * 12}=; Path=/;")
+            assert deleted[0].endswith("Max-Age=0; Secure")
+
+
+def cookies_of(client):
+    return "; ".join(f"{name}={value}" for name, value in client.cookies.items())
+
+
+def test_a_stranger_cannot_tell_a_project_from_none(tmp_path, tools):
+    tools.make_fruit(tmp_path / "fruit.db").close()
+    with tools.knocking(create_projects_app(tmp_path, WRONG, person="Ada")) as client:
+        client.get("/signin")
+        form = {"token": tools.token_of(client), "link": "wrong"}
+
+        def said(name, path, method="GET", **options):
+            reply = client.request(method, f"/p/{name}{path}", **options)
+            where = reply.headers.get("location", "").replace(name, "NAME")
+            return reply.status_code, where, reply.text.replace(name, "NAME")
+
+        for path in ("", "/", "/results", "/api/status", "/?token=wrong", "/signin", "/healthz",
+                     "/signin?wrong=1", "/static/base.css"):  # fmt: skip
+            assert said("fruit", path) == said("veg", path), path
+        assert said("fruit", "/signin", "POST", data=form) == said("veg", "/signin", "POST",
+                                                                   data=form)  # fmt: skip
+
+
+def test_an_address_without_a_project_opens_no_file(tmp_path, tools, monkeypatch):
+    tools.make_fruit(tmp_path / "fruit.db").close()
+    opened = []
+    names, open_session = sessions.names, sessions.open
+    monkeypatch.setattr(sessions, "names", lambda *a: (opened.append(a), names(*a))[1])
+    monkeypatch.setattr(sessions, "open", lambda *a: (opened.append(a), open_session(*a))[1])
+    with tools.knocking(create_projects_app(tmp_path, WRONG, person="Ada")) as client:
+        assert client.get("/p/veg/").headers["location"] == "/p/veg/signin"
+        assert not opened
+        assert client.get("/p/fruit/").headers["location"] == "/p/fruit/signin"
+        assert opened
+
+
+def test_the_link_of_a_server_ends(tmp_path, tools):
+    for until, path in ((0.0, "/signin?wrong=1"), (float("inf"), "/")):
+        app = create_projects_app(tmp_path, WRONG, person="Ada", until=until)
+        with tools.knocking(app) as client:
+            assert client.get(f"/?token={WRONG}").headers["location"] == path

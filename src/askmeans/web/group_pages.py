@@ -1,10 +1,12 @@
 """The list of groups, and how owners shape them: names, merges, splits, changes taken back."""
 
+import secrets
 from collections.abc import Callable
 
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
 from askmeans.sessions.tables import suggested_sub_groups
 from askmeans.web.cards import GroupTile, ItemView
@@ -176,13 +178,18 @@ def _add_forms(context: AppContext, form_at: AddForm) -> None:
 
     @form_at("/split", back="/groups")
     def split(form: Form, who: str) -> str:
-        """Items that nobody decided are put into the group first."""
+        """Items that nobody decided are put into the group first; all of it is done, or nothing."""
         rows, number, name = list(form.numbered("row-")), form.integer("group"), form.group_name()
         for row in rows:
             context.check_row(row)
         _, decided = _placed_in(context, number, who)
-        groups.move([row for row in rows if row not in decided], number, annotator=who)
-        groups.split(number, rows, name, annotator=who)
+        others, key = [row for row in rows if row not in decided], secrets.token_urlsafe(16)
+        groups.move(others, number, annotator=who, key=key)
+        try:
+            groups.split(number, rows, name, annotator=who)
+        except AskmeansError:  # such as a name that is taken
+            groups.undo_move(key, annotator=who)
+            raise
         moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
         return f"{moved} in the new group {name} now."
 

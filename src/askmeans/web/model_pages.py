@@ -5,7 +5,7 @@ Rules of this file:
   endpoint only, that of OPENAI_BASE_URL (by default OpenAI's).
 - Other endpoints are called without a key, and only where the page is for this machine alone: who
   owns a session that others reach cannot make the server call addresses of their choice.
-- A run needs a budget, and one model answers at a time.
+- A run needs a budget, and one model answers at a time. It ends with its owner's invitation.
 """
 
 import logging
@@ -20,11 +20,16 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from askmeans._util.background import background_pool
-from askmeans.exceptions import AskmeansError, MissingExtraError, ParameterError
+from askmeans.exceptions import (
+    AskmeansError,
+    InvitationError,
+    MissingExtraError,
+    ParameterError,
+)
 from askmeans.llm import ModelOracle, model_client
 from askmeans.llm.cost import ModelCost
 from askmeans.queries import GroupQueries
-from askmeans.sessions import Session
+from askmeans.sessions import Person, Session
 from askmeans.sessions.model_answers import (
     answer_ahead,
     model_prompts,
@@ -40,6 +45,7 @@ _KEY = "OPENAI_API_KEY"
 _OPENAI = "https://api.openai.com/v1"
 _URL = re.compile(r"https?://[\w.:\[\]-]+(/[\w./~-]*)?", re.ASCII)
 _LOCAL = "http://localhost:11434/v1"  # an example
+_REVOKED = "It was stopped: the link of its owner ended. What it answered before is kept."
 _FIELDS = ("url", "model", "price_in", "price_out", "max_cost", "max_tokens", "items")
 
 
@@ -70,14 +76,14 @@ class ModelRuns:
         self._pool = background_pool(1, "model")
         self.last: Run | None = None
 
-    def start(self, oracle: ModelOracle, rows: list[int]) -> None:
-        """Start a run, unless one is in progress."""
+    def start(self, oracle: ModelOracle, rows: list[int], owner: Person) -> None:
+        """Start an owner's run, unless one is in progress."""
         with self._lock:
             if self.last is not None and self.last.is_running:
                 text = f"{self.last.model} is answering. Wait for it, or stop it first."
                 raise ParameterError(text, user_message=text)
             self.last = Run(oracle.name, len(rows))
-            self._pool.submit(self._do, self.last, oracle, rows)
+            self._pool.submit(self._do, self.last, oracle, rows, owner)
 
     def stop(self) -> None:
         """Stop after the open requests."""
@@ -89,7 +95,7 @@ class ModelRuns:
         self.stop()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _do(self, run: Run, oracle: ModelOracle, rows: list[int]) -> None:
+    def _do(self, run: Run, oracle: ModelOracle, rows: list[int], owner: Person) -> None:
         def advance(n: int) -> None:
             run.done += n
             run.cost = oracle.spent
@@ -97,10 +103,13 @@ class ModelRuns:
                 raise _StopError
 
         try:
-            why = answer_ahead(self._session, oracle, rows, advance)
+            with self._session.people.acting_as(owner):
+                why = answer_ahead(self._session, oracle, rows, advance)
             run.outcome = f"It {why}." if why else f"It answered about all {run.n_items:,} items."
         except _StopError:
             run.outcome = "It was stopped. What it answered is kept."
+        except InvitationError:
+            run.outcome, run.failed = _REVOKED, True
         except AskmeansError as error:
             run.outcome, run.failed = error.user_message or str(error), True
         except Exception:
@@ -146,7 +155,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
                 if not rows:
                     text = f"{oracle.name} has answered about these items already."
                     raise ParameterError(text, user_message=text)
-                runs.start(oracle, rows)
+                runs.start(oracle, rows, request.state.person)
                 return redirect("/models", f"{oracle.name} is answering.")
             queries = GroupQueries(np.array(rows, dtype=np.int64), len(session.groups))
             return page(request, form, forecast=oracle.forecast(queries), n_asked=len(rows))

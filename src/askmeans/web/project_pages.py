@@ -3,14 +3,17 @@
 Rules of this file:
 - Open to all are the page that says how to come in, static files and the health check; a project's
   own pages know whom to let in.
+- Who is not signed in is led to the same sign-in page, whether there is such a project or not.
 - Everything else is for whoever has the server's token, which stands in a link once, then in a
   cookie: nobody else sees which projects there are, or makes one.
 """
 
 import hashlib
 import logging
+import math
 import re
 import secrets
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -22,7 +25,13 @@ from urllib.parse import quote
 from fastapi import FastAPI, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -33,16 +42,30 @@ from askmeans.sessions import Person
 from askmeans.sessions.log import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import check_access, protect
-from askmeans.web.context import FAILED_BURST, FAILED_RATE, HOME_STYLES, STATIC, TITLES, templates
+from askmeans.web.context import (
+    FAILED_BURST,
+    FAILED_RATE,
+    HOME_STYLES,
+    STATIC,
+    STYLES,
+    TITLES,
+    is_api,
+    templates,
+)
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
 from askmeans.web.guard import HEADERS, check_token, cookie_name, set_cookie
 from askmeans.web.limits import RateLimit, rate_limit_key
-from askmeans.web.projects import ProjectRoutes, Projects
+from askmeans.web.projects import PATH, ProjectRoutes, Projects, root_of
 from askmeans.web.signin import (
     COOKIE_SECONDS,
+    ENDED,
+    INVALID_TOKEN,
     TOKEN_IN_LINK,
+    Failure,
+    expire_signins,
+    refuse_sender,
     set_signin_cookie,
     signin_cookie_name,
     start_path,
@@ -50,29 +73,34 @@ from askmeans.web.signin import (
 from askmeans.web.uploads import MOST_UPLOAD, read_upload
 
 _log = logging.getLogger("askmeans.web")
-_PUBLIC = frozenset({"/signin", "/healthz"})
+_PUBLIC = re.compile(r"(/p/[^/]+)?/(signin|healthz|static/.*)", re.DOTALL)
 _MOST_GROUPS = 50
 _ROWS = 15  # for groups, without script
-_INVALID = "This link or token is not that of this server. Open the link that it printed last."
+_INVALID = (
+    "This link or token is not that of this server, or it ended. Open the link that the server "
+    "printed last; after a month, start it again for a new one."
+)
 _NO_PAGE = "There is no page or project at this address."
 _GONE = "This project was not finished, and its file is gone. Choose the file again."
 
 
 class HomeKey:
-    """The token of a server, which identifies its owner by a cookie."""
+    """The token of a server, which identifies its owner by a cookie until it ends."""
 
-    def __init__(self, token: str, home: Path) -> None:
+    def __init__(self, token: str, home: Path, until: float) -> None:
         self._token = token
+        self._until = until
         self._failed = RateLimit(FAILED_RATE, FAILED_BURST)
         digest = hashlib.sha256(str(home).encode()).hexdigest()[:12]
         self._cookie = f"askmeans_home_{digest}"
 
     def fits(self, request: Request, token: str) -> bool:
         """Whether this is the token; a client with many wrong attempts must wait."""
-        if secrets.compare_digest(token.encode(), self._token.encode()):
+        is_same = secrets.compare_digest(token.encode(), self._token.encode())
+        if is_same and time.time() < self._until:
             return True
         client = rate_limit_key(request.client.host if request.client else "")
-        if token and not self._failed.allows(client):
+        if token and not is_same and not self._failed.allows(client):
             raise HTTPException(429, "Too many wrong tokens. Try again in a minute.")
         return False
 
@@ -86,8 +114,10 @@ class HomeKey:
         return self._redirect(request, "/", self._token, COOKIE_SECONDS)
 
     def sign_out(self, request: Request) -> Response:
-        """Delete the cookie."""
-        return self._redirect(request, "/signin", "", 0)
+        """Delete the cookie, and those of the projects."""
+        response = self._redirect(request, "/signin", "", 0)
+        expire_signins(request, response)
+        return response
 
     def _redirect(self, request: Request, path: str, token: str, seconds: int) -> Response:
         response = RedirectResponse(path, 303, headers={"referrer-policy": "no-referrer"})
@@ -108,7 +138,7 @@ class HomeSignIn:
         """Forward a request of the owner; redirect others to the sign-in page."""
         path = scope.get("path", "")
         response: Response | None = None
-        if scope["type"] == "http" and path not in _PUBLIC and not path.startswith("/static/"):
+        if scope["type"] == "http" and not _PUBLIC.fullmatch(path):
             try:
                 response = self._refusal(Request(scope))
             except HTTPException as error:
@@ -119,15 +149,31 @@ class HomeSignIn:
         """The redirect of a link with a token, or of a person who is not the owner."""
         token = request.query_params.get("token")
         if token is not None and request.method in ("GET", "HEAD"):
-            fits = self._key.fits(request, token)
-            return self._key.let_in(request) if fits else RedirectResponse("/signin?wrong=1", 303)
+            if self._key.fits(request, token):
+                return self._key.let_in(request)
+            return self._no_project(request) or RedirectResponse("/signin?wrong=1", 303)
         if self._key.is_in(request):
             person = self._projects.person or ME
             request.state.person = Person(name=person, role="owner", invite=0)
             return None
+        response = self._no_project(request)
+        if response is not None:
+            return response
         if is_script(request):
             return PlainTextResponse("You are not signed in here any more. Open your link.", 401)
         return RedirectResponse("/signin", 303)
+
+    def _no_project(self, request: Request) -> Response | None:
+        """The refusal below the path of a project, as that of one that exists."""
+        match = PATH.fullmatch(request.scope["path"])
+        if match is None:
+            return None
+        below = Request({**request.scope, "path": match[2]})
+        by_link = "token" in request.query_params and not is_api(below)
+        response = refuse_sender(below, Failure.UNKNOWN, by_link=by_link)
+        if "location" in response.headers:
+            response.headers["location"] = root_of(match[1]) + response.headers["location"]
+        return response
 
 
 def create_projects_app(
@@ -135,17 +181,18 @@ def create_projects_app(
     token: str,
     *,
     address: str = "http://127.0.0.1/",
+    until: float = math.inf,
     person: str = "",
     public_hosts: Sequence[str] = (),
     proxies: Sequence[str] = (),
     remember_person: Callable[[str], None] = lambda _: None,
 ) -> FastAPI:
-    """The projects of a folder, as an ASGI application; `token` lets its owner in."""
+    """The projects of a folder, as an ASGI application; `token` lets its owner in `until` then."""
     hosts, trusted = check_access(public_hosts, proxies)
     home = Path(folder)
     projects, drafts = Projects(home), Drafts(home)
     projects.address, projects.person = address, person
-    key = HomeKey(token, projects.home)
+    key = HomeKey(token, projects.home, until)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -158,6 +205,7 @@ def create_projects_app(
     app.state.projects = projects
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_start(app, projects, key, remember_person)
+    _add_no_project(app)
     _add_drafts(app, drafts)
     _add_handlers(app)
     app.add_middleware(HomeSignIn, key=key, projects=projects)
@@ -235,6 +283,28 @@ def _add_start(
     @app.post("/signout")
     def sign_out(request: Request, form: SentForm) -> Response:  # noqa: ARG001 - its token counts
         return key.sign_out(request)
+
+
+def _add_no_project(app: FastAPI) -> None:
+    """What is open to all below the path of a project, where there is none."""
+    app.mount("/p/{key}/static", StaticFiles(directory=STATIC))
+
+    def page(request: Request, key: str, error_message: str, status: int = 200) -> Response:
+        return _page(request, "signin.html", status, root=root_of(key), styles=STYLES,
+                     error_message=error_message)  # fmt: skip
+
+    @app.get("/p/{key}/healthz")
+    def healthz(key: str) -> Response:  # noqa: ARG001 - any
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/p/{key}/signin")
+    def show(request: Request, key: str, wrong: bool = False, ended: bool = False) -> Response:
+        return page(request, key, INVALID_TOKEN if wrong else ENDED if ended else "")
+
+    @app.post("/p/{key}/signin")
+    def submit(request: Request, key: str, form: SentForm) -> Response:
+        form.text("link")
+        return page(request, key, INVALID_TOKEN, 401)
 
 
 def _add_drafts(app: FastAPI, drafts: Drafts) -> None:

@@ -21,7 +21,7 @@ from askmeans.web.context import AppContext
 from askmeans.web.errors import explain
 from askmeans.web.signin import owner_token
 
-_PATH = re.compile(r"/p/([^/]+)(/.*)?", re.DOTALL)
+PATH = re.compile(r"/p/([^/]+)(/.*)?", re.DOTALL)
 _SUFFIXES = (".db", ".sqlite")
 SETTLE_SECONDS = 0.3  # as of create_app
 
@@ -43,7 +43,7 @@ class Project:
     @property
     def root(self) -> str:
         """The path of its pages."""
-        return f"/p/{quote(self.key, safe='')}"
+        return root_of(self.key)
 
 
 class Projects:
@@ -77,9 +77,12 @@ class Projects:
                     return app
                 self._apps.pop(key)  # it was removed or replaced
                 app.state.context.close()
-            opened = next((each for each in self.all() if each.key == key), None)
-            if opened is None:
-                return None
+        opened = self._find(key)  # without the lock, which every request needs
+        if opened is None:
+            return None
+        with self._lock:
+            if key in self._apps:  # by another request
+                return self._apps[key][2]
             session = sessions.open(opened.file, opened.session)
             app = session_app(AppContext(session, SETTLE_SECONDS, root=opened.root, home="/"))
             self._apps[key] = opened, opened.file.stat().st_ino, app
@@ -106,6 +109,15 @@ class Projects:
                 app.state.context.close()
             self._apps.clear()
 
+    def _find(self, key: str) -> Project | None:
+        """A project that is to be opened; files with other names are left alone."""
+        for file in self._files():
+            if key == _key_of(file) or key.startswith(f"{_key_of(file)}:"):
+                for own, session in _sessions_in(file).items():
+                    if own == key:
+                        return Project(key=key, title=file.stem, file=file, session=session)
+        return None
+
     def _files(self) -> list[Path]:
         """Files that may be databases of askmeans, without hidden files and links."""
         return [
@@ -124,20 +136,20 @@ class ProjectRoutes:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request without the project's part of its path."""
-        match = _PATH.fullmatch(scope.get("path", ""))
+        match = PATH.fullmatch(scope.get("path", ""))
         if scope["type"] != "http" or match is None:
             await self._app(scope, receive, send)
             return
-        project, path = None, match[2] or "/"
+        if match[2] is None:  # addresses within a page are relative to a folder
+            await RedirectResponse(f"{root_of(match[1])}/", 303)(scope, receive, send)
+            return
+        project, path = None, match[2]
         with suppress(AskmeansError):  # the start page says why
             project = await run_in_threadpool(self._projects.app, match[1])
         if project is None:
             await self._app(scope, receive, send)
             return
         root = project.state.context.root.encode()
-        if match[2] is None:  # addresses within a page are relative to a folder
-            await RedirectResponse(f"{project.state.context.root}/", 303)(scope, receive, send)
-            return
 
         async def send_below_root(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -170,16 +182,36 @@ def _state_of(file: Path) -> tuple[object, ...]:
     return tuple(states)
 
 
-def _projects_in(file: Path) -> list[Project]:
-    """The projects in a file; none if it is no database of askmeans."""
-    key = file.stem if file.suffix == ".db" else file.name
+def root_of(key: str) -> str:
+    """The path of a project's pages."""
+    return f"/p/{quote(key, safe='')}"
+
+
+def _key_of(file: Path) -> str:
+    """The key of a file's only project; with more, their names follow it."""
+    return file.stem if file.suffix == ".db" else file.name
+
+
+def _sessions_in(file: Path) -> dict[str, str]:
+    """Names of the sessions in a file, by key; none if it is no database of askmeans."""
+    key = _key_of(file)
     try:
         names = sessions.names(file)
-    except StoreVersionError as error:
-        return [Project(key=key, title=file.stem, file=file, session="", trouble=explain(error))]
+    except StoreVersionError:
+        raise
     except AskmeansError:
-        return []
-    return [_project(file, name, key if len(names) == 1 else f"{key}:{name}") for name in names]
+        return {}
+    return {key if len(names) == 1 else f"{key}:{name}": name for name in names}
+
+
+def _projects_in(file: Path) -> list[Project]:
+    """The projects in a file."""
+    try:
+        keys = _sessions_in(file)
+    except StoreVersionError as error:
+        return [Project(key=_key_of(file), title=file.stem, file=file, session="",
+                        trouble=explain(error))]  # fmt: skip
+    return [_project(file, name, key) for key, name in keys.items()]
 
 
 def _project(file: Path, name: str, key: str) -> Project:

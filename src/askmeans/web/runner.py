@@ -185,7 +185,7 @@ def _projects(
     served = Served(address=address, token=token, person=last.person if last else None, until=until)
     remember(folder, served)
     app = create_projects_app(
-        folder, token, address=address, person=served.person or "",
+        folder, token, address=address, until=until, person=served.person or "",
         public_hosts=access.public_hosts, proxies=access.proxies,
         remember_person=lambda name: remember(folder, replace(served, person=name)),
     )  # fmt: skip

@@ -39,10 +39,11 @@ ANNOTATOR_PATHS = frozenset({
 # Also for annotators if the owner shows them the results.
 RESULT_PATHS = frozenset({"/results", "/results/part", "/items", "/find", "/api/result"})
 TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other parameters
+_SIGNIN_COOKIE = re.compile(r"(__Host-)?askmeans_(home|signin)_[0-9a-f]{12}", re.ASCII)
 _WEEK = 7 * 24 * 3600.0
 COOKIE_SECONDS = 400 * 24 * 3600  # the most that browsers keep a cookie; the token may end before
-_INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."
-_ENDED = "Your link ended. What you answered is saved. Open a newer link of yours, or ask for one."
+INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."
+ENDED = "Your link ended. What you answered is saved. Open a newer link of yours, or ask for one."
 _SIGNED_OUT = (
     "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
     "Open your link again, or ask for a new one."
@@ -50,7 +51,7 @@ _SIGNED_OUT = (
 _NO_TOKEN = "Sign in first: with the cookie of the page, or with the header Authorization: Bearer."
 
 
-class _Failure(Enum):
+class Failure(Enum):
     """Why a request has no sender."""
 
     UNKNOWN = "no token, or a wrong one"
@@ -107,8 +108,8 @@ class SignIn:
         if token is not None and request.method in ("GET", "HEAD"):
             return await self._sign_in_by_link(request, token)
         sender = await self._sender(request)
-        if isinstance(sender, _Failure):
-            return _refuse_sender(request, sender)
+        if isinstance(sender, Failure):
+            return refuse_sender(request, sender)
         if not self._context.requests_of_people.allows(sender.name):
             response = _refuse(request, 429, "Too many requests. Try again in a moment.")
             response.headers["retry-after"] = "1"
@@ -122,31 +123,31 @@ class SignIn:
         text = "This is for owners of the session. Ask one of them."
         return await run_in_threadpool(self._context.refusal, request, 403, text)
 
-    async def _sender(self, request: Request) -> Person | _Failure:
+    async def _sender(self, request: Request) -> Person | Failure:
         """Who sent a request, by a header or a cookie; notes which of them in `by_header`."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         request.state.by_header = scheme.lower() == "bearer"
         if not request.state.by_header:
             token = request.cookies.get(cookie_name(self._cookie, secure=request.state.secure), "")
         if not token:
-            return _Failure.UNKNOWN
+            return Failure.UNKNOWN
         sender = await self._look_up(request, token.strip())
-        is_ended = sender is _Failure.UNKNOWN and not request.state.by_header
-        return _Failure.ENDED if is_ended else sender
+        is_ended = sender is Failure.UNKNOWN and not request.state.by_header
+        return Failure.ENDED if is_ended else sender
 
-    async def _look_up(self, request: Request, token: str) -> Person | _Failure:
+    async def _look_up(self, request: Request, token: str) -> Person | Failure:
         """Whose token it is; wrong tokens are counted for the client."""
         return await run_in_threadpool(_person_of, self._context, request, token)
 
     async def _sign_in_by_link(self, request: Request, token: str) -> Response:
         """Take the token of a link, and lead to the same address without it."""
         owner = await self._look_up(request, token)
-        if isinstance(owner, _Failure):
+        if isinstance(owner, Failure):
             sender = await self._sender(request)
-            if isinstance(sender, _Failure):
-                limited = _Failure.RATE_LIMITED in (owner, sender)
-                failure = _Failure.RATE_LIMITED if limited else _Failure.UNKNOWN
-                return _refuse_sender(request, failure, by_link=True)
+            if isinstance(sender, Failure):
+                limited = Failure.RATE_LIMITED in (owner, sender)
+                failure = Failure.RATE_LIMITED if limited else Failure.UNKNOWN
+                return refuse_sender(request, failure, by_link=True)
         rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         path = quote(request.scope["path"])
         path = f"/{path.lstrip('/')}"  # never to //another.example
@@ -174,7 +175,7 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
 
     @router.get("/signin")
     def show_signin_page(request: Request, wrong: bool = False, ended: bool = False) -> Response:
-        text = _INVALID_TOKEN if wrong else _ENDED if ended else ""
+        text = INVALID_TOKEN if wrong else ENDED if ended else ""
         return _signin_page(context, request, text)
 
     @router.post("/signin")
@@ -184,9 +185,9 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         link = TOKEN_IN_LINK.search(text)
         token = text if link is None else link[1]
         person = _person_of(context, request, token)
-        if isinstance(person, _Failure):
-            status = 429 if person is _Failure.RATE_LIMITED else 401
-            return _signin_page(context, request, _INVALID_TOKEN, status)
+        if isinstance(person, Failure):
+            status = 429 if person is Failure.RATE_LIMITED else 401
+            return _signin_page(context, request, INVALID_TOKEN, status)
         response = RedirectResponse(start_path(context.session, person), 303)
         set_signin_cookie(request, response, cookie, token)
         return response
@@ -217,6 +218,8 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         response = RedirectResponse("/signin", 303)
         header = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
         response.headers.append("set-cookie", header)
+        if context.home:  # its cookie opens every project
+            expire_signins(request, response)
         return response
 
 
@@ -247,13 +250,13 @@ def refuse_ended(context: AppContext, request: Request, text: str) -> Response:
     return _signin_page(context, request, text, 401)
 
 
-def _person_of(context: AppContext, request: Request, token: str) -> Person | _Failure:
+def _person_of(context: AppContext, request: Request, token: str) -> Person | Failure:
     """Whose token it is; a client that tries many wrong ones must wait."""
     person = context.session.people.person_of(token)
     if person is not None:
         return person
     client = rate_limit_key(request.client.host if request.client else "")
-    return _Failure.UNKNOWN if context.failed_signins.allows(client) else _Failure.RATE_LIMITED
+    return Failure.UNKNOWN if context.failed_signins.allows(client) else Failure.RATE_LIMITED
 
 
 def start_path(session: Session, person: Person) -> str:
@@ -276,15 +279,23 @@ def set_signin_cookie(request: Request, response: Response, cookie: str, token: 
     response.headers.append("set-cookie", header)
 
 
-def _refuse_sender(request: Request, failure: _Failure, *, by_link: bool = False) -> Response:
+def expire_signins(request: Request, response: Response) -> None:
+    """Delete the cookies of a start page and of all its projects."""
+    for name in filter(_SIGNIN_COOKIE.fullmatch, request.cookies):
+        bare = name.removeprefix("__Host-")
+        header = set_cookie(bare, "", secure=name != bare, seconds=0)
+        response.headers.append("set-cookie", header)
+
+
+def refuse_sender(request: Request, failure: Failure, *, by_link: bool = False) -> Response:
     """A refusal without a valid token: 401 to programs and scripts, a page to people."""
-    if failure is _Failure.RATE_LIMITED:
+    if failure is Failure.RATE_LIMITED:
         return _refuse(request, 429, "Too many wrong tokens. Try again in a minute.")
     if is_api(request) or is_script(request):
         response = _refuse(request, 401, _NO_TOKEN if is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
         return response
-    ended = "?ended=1" if failure is _Failure.ENDED else ""
+    ended = "?ended=1" if failure is Failure.ENDED else ""
     return RedirectResponse("/signin?wrong=1" if by_link else f"/signin{ended}", 303)
 
 
