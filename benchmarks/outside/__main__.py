@@ -11,6 +11,7 @@ of results is not run again.
 import argparse
 import json
 import runpy
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,11 +116,14 @@ def run_table(args: argparse.Namespace) -> None:
     """Run every method that is wanted on every set, or check it."""
     results = Results(args.out or FOLDER / f"{args.table}.csv")
     missing: set[str] = set()
+    failed = False
     end = time.monotonic() + 60.0 * args.minutes
     for case, name, make, budget, seed in jobs(args):
         key = (case.name, name, budget, seed)
         if args.check:
-            print(*key, check(case, make, budget, seed), flush=True)
+            outcome = check(case, make, budget, seed)
+            failed |= outcome != "passes"
+            print(*key, outcome, flush=True)
         elif key not in results and name not in missing and time.monotonic() < end:
             try:
                 values, record = run(case, make, budget, seed)
@@ -131,19 +135,25 @@ def run_table(args: argparse.Namespace) -> None:
             print(*key, values, flush=True)
             if args.record:
                 keep(args.record, key, record)
+    if failed:
+        sys.exit(1)
 
 
 def jobs(args: argparse.Namespace) -> Iterator[tuple[Case, str, Make, int, int]]:
     """Every run that is wanted."""
     cases, known = TABLES[args.table]
     methods = {**known, **dict(map(added, args.add))}
+    unknown = {*(args.sets or ())}
     for case in cases(args.folders):
+        unknown.discard(case.name)
         if not args.sets or case.name in args.sets:
             budgets = [b for b in case.budgets if not args.budgets or b in args.budgets]
             for budget, seed in product(budgets, range(args.seeds)):
                 for name in args.methods or methods:
                     if len(case.X) <= getattr(methods[name], "max_items", np.inf):
                         yield case, name, methods[name], budget, seed
+    if unknown:
+        sys.exit(f"--sets must name sets of the table. Got {', '.join(sorted(unknown))}.")
 
 
 def add_published(args: argparse.Namespace) -> None:
@@ -170,10 +180,10 @@ def main() -> None:
     )
     parser.add_argument("table", choices=[*TABLES, "crowd", "report"])
     parser.add_argument("folders", nargs="*", type=Path, help="folders with data")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--sets", nargs="*")
-    parser.add_argument("--budgets", nargs="*", type=int)
-    parser.add_argument("--methods", nargs="*")
+    parser.add_argument("--seeds", type=int, default=5, help="how many")
+    parser.add_argument("--sets", nargs="*", help="names of data sets; default: all")
+    parser.add_argument("--budgets", nargs="*", type=int, help="numbers of questions")
+    parser.add_argument("--methods", nargs="*", help="default: all")
     parser.add_argument("--add", action="append", default=[], metavar="FILE.py:CLASS")
     parser.add_argument(
         "--check", action="store_true", help="whether results need the answers only"

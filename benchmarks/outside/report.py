@@ -108,5 +108,6 @@ def draw(folder: Path, out: Path) -> None:
             lines |= dict(zip(labels, handles, strict=True))
         figure.legend(list(lines.values()), list(lines), loc="outside lower center", ncols=4,
                       fontsize=8)  # fmt: skip
+        out.mkdir(parents=True, exist_ok=True)
         figure.savefig(out / f"compare_{table}.png", dpi=80)
         plt.close(figure)
