@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from askmeans._util.arrays import Items
 from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.fuzzy import lloyd
@@ -55,6 +56,12 @@ _FIXED = (
 
 class _RaceError(Exception):
     """Another process was faster."""
+
+
+def distances_to_parts(X: Items, n: int) -> Items:
+    """Squared distances of rows to the centres of an unsupervised fit of them."""
+    rng = np.random.default_rng(0)
+    return lloyd.distances(X, lloyd.fit(X, n, fuzzifier="auto", n_init=5, rng=rng).centers)
 
 
 class Groups(Sequence[Group]):
@@ -629,9 +636,7 @@ class Groups(Sequence[Group]):
         n = min(n, len(np.unique(X, axis=0)) // _FEWEST_OF_A_PART)
         if n < 2:
             return []
-        rng = np.random.default_rng(0)
-        centers = lloyd.fit(X, n, fuzzifier="auto", n_init=5, rng=rng).centers
-        distances = lloyd.distances(X, centers)
+        distances = distances_to_parts(X, n)
         nearest = distances.argmin(axis=1)
         parts = []
         for j in range(n):

@@ -358,9 +358,7 @@ class Runtime:
             return self._nested
 
         def make(items: ItemSet, n_clusters: int) -> StratifiedPolicy:
-            part = replace(config, n_clusters=n_clusters).make_policy(items)
-            part.change_settings(audit=policy.settings.audit, target=policy.settings.target)
-            return part
+            return replace(config, n_clusters=n_clusters).make_policy(items)
 
         return NestedPolicy(policy, make)
 

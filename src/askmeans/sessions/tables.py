@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.text import as_csv
-from askmeans.fuzzy import lloyd
 from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
@@ -19,6 +18,7 @@ from askmeans.sessions.config import Config
 from askmeans.sessions.display import Item
 from askmeans.sessions.events import Reply, Skip
 from askmeans.sessions.group_numbers import unique_names
+from askmeans.sessions.groups import distances_to_parts
 from askmeans.sessions.log import State
 from askmeans.sessions.opening import load_record
 from askmeans.sessions.reports import PATH_SEPARATOR, Group, Question, SessionResult
@@ -275,8 +275,7 @@ def suggested_sub_groups(session: Session, group: int, n: int = 3) -> list[str]:
     if len(rows) < 2 * n:
         return []
     X = np.asarray(session.rows.matrix[rows], dtype=np.float64)
-    fit = lloyd.fit(X, n, fuzzifier="auto", n_init=5, rng=np.random.default_rng(0))
-    clusters = ((X[:, None] - fit.centers) ** 2).sum(axis=2).argmin(axis=1).tolist()
+    clusters = distances_to_parts(X, n).argmin(axis=1).tolist()
     texts = [_words(session.item(int(row))) for row in rows]
     taken = {name.casefold() for name in session.groups.names}
     names: list[str] = []
