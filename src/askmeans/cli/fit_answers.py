@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from askmeans import sessions
 from askmeans._util.arrays import Floats
+from askmeans._util.warning_notes import collect_warnings
 from askmeans.cli.advice import add_advice
 from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.cli.options import changed_options, comma_list, refuse_options
@@ -35,7 +36,6 @@ from askmeans.sessions import Session, SessionState
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.group_numbers import GroupNumbers
 from askmeans.sessions.name_examples import NameExamples
-from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES, PlanSpec
 from askmeans.strategies import Stratified
 from askmeans.tables import Items

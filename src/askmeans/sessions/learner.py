@@ -6,8 +6,8 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from askmeans._util.background import background_pool
+from askmeans._util.warning_notes import collect_warnings
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.sessions.warning_notes import collect_warnings
 
 # Number of people who asked for questions in the last seconds that makes a crowd: then questions
 # have priority, and after a fit no model is fitted for so many times its duration.

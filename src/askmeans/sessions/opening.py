@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans import __version__
 from askmeans._util.checks import check_name, check_text
+from askmeans._util.warning_notes import collect_warnings
 from askmeans.exceptions import NoSessionError, OtherDataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.policy.stratified import StratifiedPolicy
@@ -27,7 +28,6 @@ from askmeans.sessions.rows import (
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import SessionRecord
-from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.spec import SIMILARITIES
 from askmeans.tables.names import encode_names, sentences
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from askmeans._util.warning_notes import collect_warnings
 from askmeans.exceptions import AskmeansWarning, QueryError, StoreMovedError
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.examples import Examples
@@ -43,8 +44,6 @@ from askmeans.sessions.name_examples import NameExamples
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
-from askmeans.sessions.store.retrying import retried
-from askmeans.sessions.warning_notes import collect_warnings
 from askmeans.tables.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -196,7 +195,7 @@ class Runtime:
                 self.take(transaction.appended)
                 return done
 
-        return retried(once, self.store.retry_timeout)
+        return self.store.retried(once)
 
     def _since(self, transaction: "Transaction") -> list[Event]:
         """New events; a StoreMovedError if the last known event is missing."""

@@ -6,7 +6,7 @@ need no SKIP LOCKED: they are written under that lock, which lasts milliseconds.
 blocked.
 
 A broken connection becomes a StoreLostError. The writer then does not know whether its commit
-succeeded, and retries with the same key (`retrying.py`).
+succeeded, and retries with the same key (`backend.retried`).
 """
 
 import re
@@ -19,8 +19,13 @@ from sqlalchemy import Connection, Float, bindparam, literal_column, select, tex
 from sqlalchemy.dialects.postgresql import insert
 
 from askmeans.exceptions import NoSessionError, StoreError, StoreLostError, StoreReadOnlyError
-from askmeans.sessions.store.backend import Backend, locked, no_room, translated
-from askmeans.sessions.store.retrying import busy_seconds
+from askmeans.sessions.store.backend import (
+    Backend,
+    busy_seconds,
+    locked,
+    no_room,
+    translated,
+)
 from askmeans.sessions.store.urls import connection_string, shown
 
 _SETTINGS = {"connect_timeout": 10, "application_name": "askmeans", "client_encoding": "utf8"}

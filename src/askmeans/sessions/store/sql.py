@@ -52,7 +52,7 @@ from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersion
 from askmeans.queries import Question
 from askmeans.sessions.events import KINDS, Event, from_row, to_row
 from askmeans.sessions.store import models
-from askmeans.sessions.store.backend import Backend
+from askmeans.sessions.store.backend import Backend, busy_seconds, retried
 from askmeans.sessions.store.records import (
     DataPart,
     Invite,
@@ -63,7 +63,6 @@ from askmeans.sessions.store.records import (
     check_question,
     is_number,
 )
-from askmeans.sessions.store.retrying import busy_seconds, retried
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Event)
@@ -227,6 +226,10 @@ class Store:
         with self._begun(session, durable=durable) as connection:
             yield self._within(connection, session)
 
+    def retried(self, work: Callable[[], T]) -> T:
+        """Do work that may be done twice; retry it after a lost connection."""
+        return retried(work, self.retry_timeout)
+
     def close(self) -> None:
         """Close the connections."""
         self._after_fork()
@@ -248,7 +251,7 @@ class Store:
             ):
                 return work(connection)
 
-        return retried(read, self.retry_timeout)
+        return self.retried(read)
 
     @contextmanager
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:

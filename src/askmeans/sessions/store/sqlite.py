@@ -38,8 +38,7 @@ from askmeans.exceptions import (
     StoreReadOnlyError,
 )
 from askmeans.sessions.store import backend
-from askmeans.sessions.store.backend import Backend, locked, no_room
-from askmeans.sessions.store.retrying import busy_seconds
+from askmeans.sessions.store.backend import Backend, busy_seconds, locked, no_room
 
 # Writes between checkpoints: a copy of the database file alone lacks a handful of answers at most.
 CHECKPOINT_WRITES = 8

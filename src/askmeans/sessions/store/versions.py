@@ -30,9 +30,8 @@ from sqlalchemy import (
 
 from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
-from askmeans.sessions.store.backend import Backend
+from askmeans.sessions.store.backend import Backend, retried
 from askmeans.sessions.store.models import VERSION_TABLE, metadata, version_table
-from askmeans.sessions.store.retrying import retried
 from askmeans.sessions.store.sqlite import SqliteBackend, connect, translated
 from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
 

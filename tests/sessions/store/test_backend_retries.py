@@ -9,7 +9,7 @@ import pytest
 from askmeans import sessions
 from askmeans.exceptions import ParameterError, StoreLostError
 from askmeans.queries import Answer
-from askmeans.sessions.store.retrying import busy_seconds, retried
+from askmeans.sessions.store.backend import busy_seconds, retried
 
 
 def lose_acknowledgement(session):

@@ -1,4 +1,4 @@
-"""Collects our warnings as notes: a session computes repeatedly over the same answers.
+"""Collects our warnings as notes, for work that is repeated over the same answers.
 
 As warnings they would repeat, and a filter that turns one into an error would stop the session.
 """

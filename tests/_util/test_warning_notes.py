@@ -5,8 +5,8 @@ import warnings
 
 import pytest
 
+from askmeans._util.warning_notes import collect_warnings
 from askmeans.exceptions import AskmeansWarning, CollapseWarning
-from askmeans.sessions.warning_notes import collect_warnings
 
 
 def collected(work):
