@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help env demo docs test lint types kernels unit portable soak bench questions reproduce clean
+.PHONY: help env demo docs catalogues test lint types kernels unit portable soak bench questions reproduce clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,6 +37,9 @@ docs: $(READY)  ## the documentation as a site: docs/_build/html (GALLERY=0 leav
 	@echo "== docs: Sphinx, with the gallery's examples (about 80 seconds; GALLERY=0: about 25)"
 	@GALLERY=$${GALLERY:-1} $(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+catalogues: $(READY)  ## extract the page's sentences, and update the catalogues of its languages
+	@$(BIN)/python tools/catalogues.py
 
 # mypy has one core, what is compiled and lint have another; then the tests have all.
 test: $(READY)  ## everything CI checks: lint, types, tests (some minutes)

@@ -7,7 +7,8 @@ import pytest
 
 from askmeans import sessions
 from askmeans.web.cards import Cards, describe, describe_fully, points_of, slider_step
-from askmeans.web.context import AppContext, templates
+from askmeans.web.context import AppContext
+from askmeans.web.rendering import templates
 
 
 @pytest.fixture

@@ -61,8 +61,8 @@ def test_no_more_is_asked_than_there_is_and_then_nothing_is_left():
 def test_sentences_count_items_and_state_the_goal_in_items_too():
     found = outlook((61, 78.3), n_questions=252, target=0.05)
     assert found.sentence == "About 78 of 252 are probably in the wrong group (0 to 160)."
-    assert found.goal == "fewer than 5 % in the wrong group"
-    assert outlook((61, 78.3)).goal is None
+    assert found.target == 0.05
+    assert outlook((61, 78.3)).target is None
 
 
 def test_a_session_that_is_good_enough_is_so_by_its_own_rule():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from askmeans.web.context import as_html
+from askmeans.web.rendering import as_html
 
 
 def test_markdown_becomes_html_with_headings_below_the_pages():

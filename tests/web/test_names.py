@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from askmeans import sessions
-from askmeans.web.context import STATIC
 from askmeans.web.drawing import colors_of
+from askmeans.web.rendering import STATIC
 
 GROUPS = [
     "Delivery late or lost",

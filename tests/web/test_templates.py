@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from askmeans.web.context import HOME_STYLES, STATIC, STYLES
+from askmeans.web.rendering import HOME_STYLES, STATIC, STYLES
 
 TEMPLATES = sorted((Path(STATIC).parent / "templates").glob("*.html"))
 

@@ -253,6 +253,10 @@ class ServeOptions:
     proxy_address: Annotated[
         list[str] | None, Option(help="The proxy's address or network; default: this machine.")
     ] = None
+    language: Annotated[
+        str | None,
+        Option(help="Language of the page: ar, de, en, es, fr or zh-Hans; default: the browser's."),
+    ] = None
     name: Name = None
 
 
@@ -283,4 +287,5 @@ def serve(options: ServeOptions) -> None:
     serve_page(
         options.database, options.name, host=options.host, port=options.port,
         open_browser=not options.no_browser, json_logs=options.log_json, access=access,
+        language=options.language,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
 
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
                            "gold_feedback": bool, "annotators_see_results": bool, "group_look": str,
-                           AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip
+                           "language": str, AUDIT_SHARE: float, GOOD_ENOUGH: float}  # fmt: skip
 _LONGEST = 20_000  # characters of guidelines
 
 
@@ -53,6 +53,7 @@ class Settings:
             people; "gold_feedback", whether people are shown the known answer after a gold
             question; "annotators_see_results", whether people invited as annotators see the
             result; "group_look", the order and colours of groups on the page (`web/looks.py`);
+            "language", that of the page ("de"), where a person chose no other;
             "audit_share", the part of people's questions that is about random items, where
             advisers answer, too; "good_enough", the share of wrong items at which to stop, 0.0 for
             none.

@@ -3,7 +3,8 @@
 from askmeans.exceptions import MissingExtraError
 
 try:
-    import fastapi  # noqa: F401  # only to say clearly what is missing
+    import babel  # noqa: F401  # only to say clearly what is missing
+    import fastapi  # noqa: F401
     import jinja2  # noqa: F401
     import markdown_it  # noqa: F401
     import uvicorn  # noqa: F401

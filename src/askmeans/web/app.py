@@ -12,7 +12,7 @@ from types import MappingProxyType
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException as StarletteHTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -27,10 +27,12 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
-from askmeans.web.context import STATIC, AppContext, is_api
+from askmeans.web.context import AppContext, is_api
 from askmeans.web.guard import HEADERS, Guard
+from askmeans.web.languages import Languages, check_language, localize
 from askmeans.web.logs import RequestLog
 from askmeans.web.pages import make_router
+from askmeans.web.rendering import STATIC
 from askmeans.web.signin import SignIn, refuse_ended
 
 _log = logging.getLogger("askmeans.web")
@@ -47,6 +49,7 @@ def create_app(
     settle_seconds: float = 0.3,
     public_hosts: Sequence[str] = (),
     proxies: Sequence[str] = (),
+    language: str | None = None,
 ) -> FastAPI:
     """The page of a session, as an ASGI application; `People.invite` lets people in.
 
@@ -67,6 +70,9 @@ def create_app(
     proxies : sequence of str, default=()
         Addresses or networks of the proxies in front of it, whose X-Forwarded-For and
         X-Forwarded-Proto count. They must replace both headers of a request.
+    language : {"ar", "de", "en", "es", "fr", "zh-Hans"} or None, default=None
+        The language of the page, where neither an owner of the session nor the person chose
+        another; None for that of each browser.
 
     Returns
     -------
@@ -76,7 +82,7 @@ def create_app(
     Raises
     ------
     ParameterError
-        If `settle_seconds`, `public_hosts` or `proxies` is not as described above.
+        If a parameter is not as described above.
     NoSessionError
         If there is no such database or session.
     StoreError
@@ -91,7 +97,7 @@ def create_app(
     check_number(settle_seconds, "settle_seconds", "web.create_app", minimum=0)
     hosts, trusted = check_access(public_hosts, proxies)
     app = session_app(AppContext(open_session(url, name), float(settle_seconds)))
-    protect(app, hosts, trusted)
+    protect(app, hosts, trusted, language=check_language(language, "web.create_app"))
     return app
 
 
@@ -134,8 +140,11 @@ def protect(
     hosts: frozenset[str],
     proxies: Sequence[str],
     uploads: Mapping[str, int] = MappingProxyType({}),
+    *,
+    language: str = "",
 ) -> None:
-    """Add what all requests pass first: the log, proxies, the guard."""
+    """Add what all requests pass first: the log, proxies, the guard, the language."""
+    app.add_middleware(Languages, default=language)
     app.add_middleware(Guard, public_hosts=hosts, is_proxied=bool(proxies), uploads=uploads)
     app.add_middleware(RequestLog)
     if proxies:
@@ -202,7 +211,7 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
-        text = str(error.detail)
+        text = error.detail
         if text == HTTPStatus(error.status_code).phrase and not is_api(request):
             text = _NO_PAGE
         response = context.refusal(request, error.status_code, text)
@@ -227,6 +236,9 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
     def crashed(request: Request, error: Exception) -> Response:
         _log.exception("%s failed", request.scope["path"], exc_info=error)
         is_json = is_api(request)
-        response = JSONResponse({"detail": _CRASHED}, 500) if is_json else Response(_CRASHED, 500)
+        if is_json:
+            response: Response = JSONResponse({"detail": _CRASHED}, 500)
+        else:
+            response = PlainTextResponse(localize(_CRASHED), 500)
         response.headers.update(HEADERS)  # the guard does not see it
         return response

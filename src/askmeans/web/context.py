@@ -5,14 +5,10 @@ import functools
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import quote, unquote
 
 from fastapi import HTTPException, Request
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markdown_it import MarkdownIt
-from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import (
     HTMLResponse,
@@ -24,15 +20,16 @@ from starlette.responses import (
 
 from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansError, InvitationError, StoreError
-from askmeans.results import rounded
 from askmeans.sessions import Session
 from askmeans.web.answering import Assignments, QuestionView
-from askmeans.web.cards import describe, describe_fully, points_of, slider_step
+from askmeans.web.cards import points_of, slider_step
 from askmeans.web.errors import explain, message_for_program, status_of
 from askmeans.web.files import ResponseCache, Thumbnails
 from askmeans.web.forms import Form, annotator_of, is_script
 from askmeans.web.items import ItemTable
+from askmeans.web.languages import localize
 from askmeans.web.limits import RateLimit
+from askmeans.web.rendering import templates
 from askmeans.web.result_views import ResultView, ResultViews
 
 P = ParamSpec("P")
@@ -43,16 +40,10 @@ FAILED_RATE, FAILED_BURST = 0.5, 30.0  # wrong tokens from one address
 # twice that, and ten seconds of it at once.
 _PERSON_RATE, _PERSON_BURST = 100.0, 1000.0
 _EXAMPLES = 12  # of each group: those of a card, and those that were before others answered
-_DEEPEST = 6  # of HTML's headings
 _TURNS = 2  # answers at once: one is written to the disk while the other is checked
 _TURN_SECONDS = 30.0  # after which a request no longer waits for its turn
 _MESSAGE_COOKIE, _UNDO_COOKIE = "askmeans_said", "askmeans_undo"
 TITLES = {403: "This is not for you to do", 404: "There is no such page"}  # of refusals
-_markdown = MarkdownIt("commonmark", {"html": False}).disable("image")
-STATIC = Path(__file__).parent / "static"
-STYLES = ("theme", "base", "frame", "forms", "progress", "item", "answer", "choices", "groups",
-          "results", "items", "lists")  # of a page, in the order of the cascade  # fmt: skip
-HOME_STYLES = (*STYLES[:4], "projects")  # of the pages about projects
 
 
 class AppContext:
@@ -90,6 +81,7 @@ class AppContext:
         """A page; a sentence left for it by the last request is shown once."""
         left = unquote(request.cookies.get(_MESSAGE_COOKIE, ""))
         what, _, which = unquote(request.cookies.get(_UNDO_COOKIE, "")).partition("=")
+        here = f"{request.scope['path']}?{request.url.query}".rstrip("?")
         common = {
             "said": left.removeprefix("!"),
             "failed": left.startswith("!"),
@@ -101,7 +93,8 @@ class AppContext:
             "root": self.root,
             "home": self.home,
             "path": request.scope["path"],
-            "here": f"{request.scope['path']}?{request.url.query}".rstrip("?"),
+            "here": here,
+            "self_link": self.root + (here if request.method == "GET" else "/"),
             "is_owner": self.is_owner(request),
             "sees_results": self.sees_results(request, values.get("options")),
         }
@@ -117,7 +110,7 @@ class AppContext:
         if is_api(request):
             return JSONResponse({"detail": text}, status)
         if is_script(request):
-            return PlainTextResponse(text, status)
+            return PlainTextResponse(localize(text), status)
         title = TITLES.get(status, "That did not work")
         return self.page(request, "error.html", status_code=status, title=title, text=text)
 
@@ -304,44 +297,9 @@ def redirect(
     """Lead to a page that shows a sentence; `undo` is a field of the form that takes it back."""
     response = RedirectResponse(path, 303)
     mark = "!" if failed else ""
-    left = {_MESSAGE_COOKIE: mark + message[:500]}
+    left = {_MESSAGE_COOKIE: mark + localize(message)[:500]}
     if undo is not None:
         left[_UNDO_COOKIE] = "=".join(undo)
     for name, text in left.items():
         response.set_cookie(name, quote(text), max_age=30, httponly=True, samesite="lax")
     return response
-
-
-def percent(share: float) -> str:
-    """A share in percent; what is not quite nothing or all is not written as such."""
-    if 0.995 <= share < 1.0:
-        return "> 99 %"
-    return "< 1 %" if 0.0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def as_html(text: str) -> Markup:
-    """Markdown as safe HTML: no tags of its own, no images, headings below ours."""
-    tokens = _markdown.parse(text)
-    for token in tokens:
-        if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(_DEEPEST, int(token.tag[1]) + 2)}"
-        for child in token.children or ():
-            if child.type == "link_open":
-                child.attrSet("rel", "noopener noreferrer")
-                child.attrSet("target", "_blank")
-    html = _markdown.renderer.render(tokens, _markdown.options, {})
-    return Markup(f'<div dir="auto">\n{html}</div>')
-
-
-templates = Environment(  # compiled once, however many sessions are served
-    loader=PackageLoader("askmeans.web"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-# Unless a page overrides them.
-templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.html",
-                      "root": "", "home": "", "styles": STYLES}  # fmt: skip
-templates.filters |= {"describe": describe, "describe_fully": describe_fully, "items": rounded,
-                      "markdown": as_html, "percent": percent}  # fmt: skip

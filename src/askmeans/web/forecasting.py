@@ -54,13 +54,6 @@ class Outlook:
         is_few = self.target is not None and self.wrong < self.target * self.n_items
         return is_few and not self.is_good
 
-    @property
-    def goal(self) -> str | None:
-        """Describe when the result is good enough; None if another rule decides."""
-        if self.target is None:
-            return None
-        return f"fewer than {100 * self.target:.3g} % in the wrong group"
-
 
 def outlook_of(
     curve: Sequence[ErrorEstimate],

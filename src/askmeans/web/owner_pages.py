@@ -16,6 +16,7 @@ from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, Form, SentForm, annotator_of, is_script
 from askmeans.web.group_pages import AddForm, Work, add_groups
 from askmeans.web.guard import LOOPBACK, hostname
+from askmeans.web.languages import NAMES
 
 # Where a form may lead back to: pages of ours.
 _PLACES = re.compile(r"/|/(groups|results|review|invites|items(/\d+|\?[\w=&%+.,-]*)?)", re.ASCII)
@@ -107,6 +108,8 @@ def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> N
             if kind in (str, bool) and name != "group_look":  # others are not in this form
                 text = (form.get(name) or "").strip().replace("\r\n", "\n")
                 value = bool(text) if kind is bool else text
+                if name == "language" and value not in NAMES:
+                    value = ""  # that of each browser
                 if value != before[name]:
                     settings.set_option(name, value, annotator=who)
         return "Saved."

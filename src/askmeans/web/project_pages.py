@@ -42,22 +42,15 @@ from askmeans.sessions import Person
 from askmeans.sessions.log import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import check_access, protect
-from askmeans.web.context import (
-    FAILED_BURST,
-    FAILED_RATE,
-    HOME_STYLES,
-    STATIC,
-    STYLES,
-    TITLES,
-    is_api,
-    templates,
-)
+from askmeans.web.context import FAILED_BURST, FAILED_RATE, TITLES, is_api
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
 from askmeans.web.guard import HEADERS, check_token, cookie_name, set_cookie
+from askmeans.web.languages import check_language, localize
 from askmeans.web.limits import RateLimit, rate_limit_key
 from askmeans.web.projects import PATH, ProjectRoutes, Projects, root_of
+from askmeans.web.rendering import HOME_STYLES, STATIC, STYLES, templates
 from askmeans.web.signin import (
     COOKIE_SECONDS,
     ENDED,
@@ -142,7 +135,7 @@ class HomeSignIn:
             try:
                 response = self._refusal(Request(scope))
             except HTTPException as error:
-                response = PlainTextResponse(str(error.detail), error.status_code)
+                response = PlainTextResponse(localize(error.detail), error.status_code)
         await (response or self._app)(scope, receive, send)
 
     def _refusal(self, request: Request) -> Response | None:
@@ -185,6 +178,7 @@ def create_projects_app(
     person: str = "",
     public_hosts: Sequence[str] = (),
     proxies: Sequence[str] = (),
+    language: str | None = None,
     remember_person: Callable[[str], None] = lambda _: None,
 ) -> FastAPI:
     """The projects of a folder, as an ASGI application; `token` lets its owner in `until` then."""
@@ -210,19 +204,22 @@ def create_projects_app(
     _add_handlers(app)
     app.add_middleware(HomeSignIn, key=key, projects=projects)
     app.add_middleware(ProjectRoutes, projects=projects)
-    protect(app, hosts, trusted, {"/new": MOST_UPLOAD})
+    code = check_language(language, "web.create_projects_app")
+    protect(app, hosts, trusted, {"/new": MOST_UPLOAD}, language=code)
     return app
 
 
 def _page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
     """A page of the server's owner."""
     person = getattr(request.state, "person", None)
+    here = f"{request.scope['path']}?{request.url.query}".rstrip("?")
     common = {
         "token": request.state.token,
         "annotator": person and person.name,
         "styles": HOME_STYLES,
         "layout": "plain.html",
         "path": request.scope["path"],
+        "self_link": here if request.method == "GET" else f"{values.get('root', '')}/",
     }
     html = templates.get_template(template).render({**common, **values})
     return HTMLResponse(html, status)
@@ -404,7 +401,7 @@ def _add_handlers(app: FastAPI) -> None:
 
     def refusal(request: Request, status: int, text: str) -> Response:
         if is_script(request):
-            return PlainTextResponse(text, status)
+            return PlainTextResponse(localize(text), status)
         if request.scope["path"] == "/new":  # a file
             return _page(request, "new.html", status, trouble=text)
         return _page(request, "error.html", status, text=text,
@@ -413,7 +410,7 @@ def _add_handlers(app: FastAPI) -> None:
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         is_plain = error.detail == HTTPStatus(error.status_code).phrase
-        return refusal(request, error.status_code, _NO_PAGE if is_plain else str(error.detail))
+        return refusal(request, error.status_code, _NO_PAGE if is_plain else error.detail)
 
     @app.exception_handler(AskmeansError)
     def failed(request: Request, error: AskmeansError) -> Response:

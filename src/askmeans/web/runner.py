@@ -26,6 +26,7 @@ from askmeans.sessions import Session
 from askmeans.sessions.served import Served, recall, remember, served_file
 from askmeans.web.app import create_app
 from askmeans.web.guard import LOOPBACK
+from askmeans.web.languages import check_language
 from askmeans.web.limits import HEADER_SECONDS, MOST_HEADER_BYTES, BoundedProtocol
 from askmeans.web.logs import log_as_json
 from askmeans.web.project_pages import create_projects_app
@@ -75,6 +76,7 @@ def serve(
     open_browser: bool = True,
     json_logs: bool = False,
     access: Access = Access(),  # noqa: B008 - frozen
+    language: str | None = None,
 ) -> None:
     """Serve a session, or a folder of them, until interrupted, and print a link that signs you in.
 
@@ -100,6 +102,9 @@ def serve(
         output may be kept with the logs: `People.invite` makes one.
     access : Access, default=Access()
         How other machines reach it.
+    language : {"ar", "de", "en", "es", "fr", "zh-Hans"} or None, default=None
+        The language of the page, where neither an owner of the session nor the person chose
+        another; None for that of each browser.
 
     Raises
     ------
@@ -117,6 +122,7 @@ def serve(
     """
     check_number(port, "port", "askmeans serve", integer=True)
     _check_access(host, access)
+    check_language(language, "askmeans serve")
     _limit_arenas()
     if Path(url).is_dir():
         if name is not None:
@@ -124,9 +130,13 @@ def serve(
                 "The 'name' parameter of askmeans serve must be left out with a folder, whose page "
                 f"lists all sessions. Got {name!r:.60}; name a database."
             )
-        app, listening, link = _projects(Path(url), host, int(port), access, json_logs=json_logs)
+        app, listening, link = _projects(
+            Path(url), host, int(port), access, language, json_logs=json_logs
+        )
     else:
-        app, listening, link = _session(url, name, host, int(port), access, json_logs=json_logs)
+        app, listening, link = _session(
+            url, name, host, int(port), access, language, json_logs=json_logs
+        )
     sys.stdout.write(f"page: {link} (Ctrl-C stops it; every answer is kept)\n")
     sys.stdout.flush()
     config = uvicorn.Config(
@@ -151,10 +161,19 @@ def serve(
 
 
 def _session(
-    url: str | Path, name: str | None, host: str, port: int, access: Access, *, json_logs: bool
+    url: str | Path,
+    name: str | None,
+    host: str,
+    port: int,
+    access: Access,
+    language: str | None,
+    *,
+    json_logs: bool,
 ) -> tuple[FastAPI, socket.socket, str]:
     """The application of a session, its socket, and the link that lets its owner in."""
-    app = create_app(url, name, public_hosts=access.public_hosts, proxies=access.proxies)
+    app = create_app(
+        url, name, public_hosts=access.public_hosts, proxies=access.proxies, language=language
+    )
     session: Session = app.state.context.session
     try:
         listening = listen(host, port)
@@ -173,7 +192,7 @@ def _session(
 
 
 def _projects(
-    folder: Path, host: str, port: int, access: Access, *, json_logs: bool
+    folder: Path, host: str, port: int, access: Access, language: str | None, *, json_logs: bool
 ) -> tuple[FastAPI, socket.socket, str]:
     """The application of a folder with projects, its socket, and the link for its owner."""
     listening = listen(host, port)
@@ -186,7 +205,7 @@ def _projects(
     remember(folder, served)
     app = create_projects_app(
         folder, token, address=address, until=until, person=served.person or "",
-        public_hosts=access.public_hosts, proxies=access.proxies,
+        public_hosts=access.public_hosts, proxies=access.proxies, language=language,
         remember_person=lambda name: remember(folder, replace(served, person=name)),
     )  # fmt: skip
     if json_logs:

@@ -12,7 +12,7 @@ Rules of this file:
 import hashlib
 import re
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from enum import Enum
 from urllib.parse import quote, urlencode
 
@@ -21,13 +21,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from askmeans.exceptions import AskmeansError
+from askmeans.exceptions import AskmeansError, StoreError
 from askmeans.queries import ME
 from askmeans.sessions import Person, Session
 from askmeans.sessions.served import Served, recall, remember
 from askmeans.web.context import AppContext, is_api, redirect
 from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
+from askmeans.web.languages import prefer, speak
 from askmeans.web.limits import rate_limit_key
 
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
@@ -80,9 +81,12 @@ class SignIn:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request with the person who sent it, or refuse it."""
         path = scope.get("path", "")
+        if path.startswith("/api/"):
+            speak("en")
         if scope["type"] != "http" or path in PUBLIC_PATHS or path.startswith("/static/"):
             await self._app(scope, receive, send)
             return
+        prefer(self._owners_language)
         request = Request(scope)
         person: Person | None = None
         response: Response | None = None
@@ -101,6 +105,12 @@ class SignIn:
             if person is not None:
                 stack.enter_context(session.people.acting_as(person))
             await (response or self._app)(scope, receive, send)
+
+    def _owners_language(self) -> str:
+        """The language of the session's settings; none where the database cannot be reached."""
+        with suppress(StoreError):
+            return str(self._context.session.settings.options["language"])
+        return ""
 
     async def _authenticate(self, request: Request) -> Person | Response:
         """The person who sent a request; else a redirect (a token in the address) or a refusal."""
