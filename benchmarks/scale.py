@@ -302,7 +302,7 @@ def dask_cluster(n: int) -> None:
     import dask.array as da
     from distributed import Client, LocalCluster, wait
 
-    from askmeans.fuzzy.passes import reporting_progress
+    from askmeans._util.progress import reporting_progress
 
     print(f"Dask, LocalCluster of two processes, {n:,} x 10 float32, 4 clusters.")
     X, _ = rows(n)

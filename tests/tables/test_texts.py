@@ -117,7 +117,7 @@ def test_the_recipe_of_texts_is_json_and_small():
 
 def test_texts_without_any_word_are_refused():
     with pytest.raises(DataError, match="Column 't' must have words to be a text"):
-        Text.fit(pd.Series(["", "!", "?"] * 20, name="t"))
+        Text.fit_transform(pd.Series(["", "!", "?"] * 20, name="t"))
 
 
 def test_an_array_that_was_damaged_is_refused():

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from typer import Argument, Option
 
+from askmeans._util.progress import stage
 from askmeans.cli.options import (
     Embed,
     Force,
@@ -38,7 +39,8 @@ def add(
     with options.open() as session:
         recipe = recipe_of(session.config, session.rows.columns)
         embed = embed_option(embed)
-        items = apply_recipe(recipe, Path(data), id=id, vectors=vectors, embed=embed)
+        with stage(f"encoding {Path(data).name}"):
+            items = apply_recipe(recipe, Path(data), id=id, vectors=vectors, embed=embed)
         for note in items.notes:
             complain(f"warning: {note}")
         before = len(session.rows)

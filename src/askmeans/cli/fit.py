@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name, check_number
+from askmeans._util.progress import stage
 from askmeans.cli.advice import advice_of, label_names, without_advice
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
 from askmeans.cli.options import changed_options, comma_list, refuse_options
@@ -67,7 +68,8 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
         ask=q.ask or default_ask(options.strategy), budget=q.budget, levels=q.levels,
         fuzzifier=q.fuzzifier, seed=q.seed,
     )  # fmt: skip
-    table = read_table(options.data, options.table.id)
+    with stage("reading"):
+        table = read_table(options.data, options.table.id)
     labels = _label_column(options, table.frame)
     unlabelled = without_advice(table, q.advice)
     if labels is not None:
@@ -75,7 +77,8 @@ def _prepared(options: FitOptions) -> tuple[Job, list[Column]]:
         unlabelled = replace(unlabelled, frame=frame)
     # Items are shown to a person only.
     shown = comma_list(options.table.show) if options.expert == "console" else []
-    items = read_with(options.table, unlabelled, shown)
+    with stage(f"encoding {len(table.frame):,} rows"):
+        items = read_with(options.table, unlabelled, shown)
     columns = list(items.recipe.columns)
     truth = None
     if labels is not None:

@@ -19,7 +19,6 @@ from askmeans.exceptions import DataError
 from askmeans.fuzzy.arrays import even_rows
 from askmeans.fuzzy.engines.cuda import check_gpu
 from askmeans.fuzzy.engines.disk import DEFAULT_MEMORY, as_bytes, columns_of, open_disk
-from askmeans.fuzzy.passes import reporting_progress
 from askmeans.tables.encoders import Scaling
 
 _USED = frozenset({"engine", "scheduler", "memory", "top", "out", "force", "as_json", "features",
@@ -50,7 +49,7 @@ def run_large(options: FitOptions) -> None:
              ("memberships.parquet", "centers.csv", "summary.json")}  # fmt: skip
     check_unused(list(files.values()), force=options.force)
     names, left_out = _columns(options)
-    with cluster, passes_bar() as watch, reporting_progress(watch):
+    with cluster, passes_bar():
         engine = _opened(options, names, memory)
         scalings = _scalings(engine, names, options.table.scale)
         engine = engine.prepared(Scaled(scalings))

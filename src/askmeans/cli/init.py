@@ -7,7 +7,7 @@ from askmeans._util.progress import stage
 from askmeans.cli.advice import add_advice, advice_of, label_names, without_advice
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
-from askmeans.cli.start import INIT_STAGES, InitOptions
+from askmeans.cli.start import InitOptions
 from askmeans.cli.tables import DataFile, embedding_hints, read_rows, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import FEWEST
@@ -24,10 +24,10 @@ def run(options: InitOptions) -> None:
     check_seed(questions.seed, "seed", "askmeans init")
     n_clusters, annotations, target = options.n_clusters, options.n_annotations, options.target
     file = DataFile(data=options.data, engine=options.engine, scheduler=options.scheduler)
-    with stage("reading", 2, INIT_STAGES):
+    with stage("2 of 4: reading"):
         table, id_column = read_rows(file, options.table.id, questions.seed)
     names = comma_list(questions.names) or label_names(table, questions.advice, n_clusters)
-    with stage(f"encoding {len(table.frame):,} rows", 3, INIT_STAGES):
+    with stage(f"3 of 4: encoding {len(table.frame):,} rows"):
         items = read_with(
             replace(options.table, id=id_column), without_advice(table, questions.advice),
             comma_list(options.table.show),
@@ -39,7 +39,7 @@ def run(options: InitOptions) -> None:
         say(str(items.recipe))
         for hint in embedding_hints(items):
             say(hint)
-    with stage("grouping and saving", 4, INIT_STAGES):
+    with stage("4 of 4: grouping and saving"):
         session = create(
             options.session.database,
             items,

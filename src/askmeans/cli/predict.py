@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
-from askmeans._util.progress import work_bar
+from askmeans._util.progress import stage, work_bar
 from askmeans.cli.data import PredictOptions
 from askmeans.cli.output import complain
 from askmeans.cli.tables import (
@@ -153,7 +153,9 @@ def _write(table: Any, function: Predicted, data: Path, out: Path) -> int:
         recipe = function.recipe
         texts = [column.name for column in recipe.columns if column.kind == "text"]
         frame = read_table(data, function.id_column or recipe.id).with_texts(texts).frame
-        write_frames([function(frame, 0)], out)
+        with stage(f"encoding {len(frame):,} rows"):
+            memberships = function(frame, 0)
+        write_frames([memberships], out)
         return len(frame)
     with work_bar("rows", table.n_rows) as advance:
         if isinstance(table, ParquetTable):

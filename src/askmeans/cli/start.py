@@ -33,7 +33,6 @@ from askmeans.cli.options import (
 from askmeans.cli.output import say, say_database
 from askmeans.exceptions import ParameterError
 
-INIT_STAGES = 4  # starting, reading, encoding, grouping and saving
 _THIS_MACHINE = ("127.0.0.1", "::1")  # the proxy's addresses by default
 
 
@@ -217,7 +216,7 @@ class InitOptions:
 @command
 def init(options: InitOptions) -> None:
     """Create a session from a data file, in which people answer over days."""
-    with stage("starting", 1, INIT_STAGES):
+    with stage("1 of 4: starting"):
         from askmeans.cli.init import run
 
     run(options)

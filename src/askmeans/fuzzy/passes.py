@@ -9,10 +9,8 @@ import functools
 import itertools
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
@@ -28,8 +26,6 @@ Rows = NDArray[np.intp]
 Part = TypeVar("Part")
 
 _WORTHWHILE = 1 << 22  # multiplications: a millisecond, in which a second thread starts
-
-_PROGRESS: ContextVar[Callable[[float], None] | None] = ContextVar("progress", default=None)
 
 
 # ---- threads ------------------------------------------------------------------------------------
@@ -150,21 +146,6 @@ def read_only(X: Items) -> Items:
     view = np.asarray(X).view()
     view.flags.writeable = False
     return view
-
-
-@contextmanager
-def reporting_progress(report: Callable[[float], None]) -> Iterator[None]:
-    """Call `report` with the finished share of each pass over data that is not in memory."""
-    token = _PROGRESS.set(report)
-    try:
-        yield
-    finally:
-        _PROGRESS.reset(token)
-
-
-def progress_callback() -> Callable[[float], None] | None:
-    """The function of `reporting_progress`; None outside of it."""
-    return _PROGRESS.get()
 
 
 # ---- coordinates --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.progress import tracked
 from askmeans.llm.client import ModelClient, model_client
 
 Single = NDArray[np.float32]
@@ -48,7 +49,7 @@ class TextEmbedding:
             lacking = dict.fromkeys(key for key in keys if _read(database, key) is None)
             new = [text for key, text in dict(zip(keys, texts, strict=True)).items()
                    if key in lacking]  # fmt: skip
-            for start in range(0, len(new), _BATCH):
+            for start in tracked(range(0, len(new), _BATCH)):
                 batch = new[start : start + _BATCH]
                 vectors, tokens = self._client.embed([text[:_LONGEST] or " " for text in batch])
                 matrix = np.asarray(vectors, dtype="<f4")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_choice
+from askmeans._util.progress import part_of_progress
 from askmeans._util.text import is_blank
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.columns import Column, Roles, describe_columns
@@ -170,7 +171,10 @@ def read_items(
     frame, notes = table.frame, list(table.notes)
     ids = item_ids(frame, id)
     functions = embeddings(embed, chosen)
-    values = {c.name: column_values(table, c, functions.get(c.name), notes) for c in chosen}
+    parts, values = _parts_of_work(chosen, functions), {}
+    for column in chosen:
+        with part_of_progress(*parts.get(column.name, (0.0, 0.0))):
+            values[column.name] = column_values(table, column, functions.get(column.name), notes)
     if beside:
         values[GIVEN] = vectors_beside(vectors, ids, id)
     rows = _kept_rows(values, ids, missing)
@@ -184,7 +188,7 @@ def read_items(
     visible = [c.name for c in columns if c.use != "left out" and _can_be_shown(frame, c)]
     shown = visible if show is None else [name for name in visible if name in show]
     recipe, matrix = learn_recipe(
-        columns, values, scale=scale, metric=metric, shown=shown, id=id,
+        columns, values, scale=scale, metric=metric, shown=shown, id=id, parts=parts,
         embed={name: word for name, (_, word) in functions.items()},
     )  # fmt: skip
     return Items(
@@ -262,6 +266,15 @@ def apply_recipe(
         features=matrix, shown=frame[recipe.shown], ids=ids, recipe=recipe,
         rows=np.arange(len(frame)), notes=notes, folder=table.folder,
     )  # fmt: skip
+
+
+def _parts_of_work(
+    columns: Sequence[Column], functions: Mapping[str, Any]
+) -> dict[str, tuple[float, float]]:
+    """The shares of the work at which each slow column begins and ends, embeddings first."""
+    slow = [c.name for c in columns if c.name in functions or c.kind == "image"]
+    slow += [c.name for c in columns if c.kind == "text" and c.name not in functions]
+    return {name: (j / len(slow), (j + 1) / len(slow)) for j, name in enumerate(slow)}
 
 
 def _same_embeddings(recipe: Recipe, embed: Any) -> dict[str, Any]:

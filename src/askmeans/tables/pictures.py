@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.files import atomic_file
+from askmeans._util.progress import tracked
 from askmeans.exceptions import DataError, MissingExtraError
 
 Single = NDArray[np.float32]
@@ -52,7 +53,7 @@ def describe_pictures(values: Sequence[Any], folder: Path | None) -> tuple[Singl
     _pillow()
     table = np.full((len(values), _LEVELS**3 + _CELLS**2 * (3 + _DIRECTIONS)), np.nan, np.float32)
     wrong: dict[int, str] = {}
-    for row, value in enumerate(values):
+    for row, value in enumerate(tracked(values)):
         if value is None or (isinstance(value, float) and np.isnan(value)) or value == "":
             continue
         try:

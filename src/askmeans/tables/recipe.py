@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.progress import part_of_progress
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column, listed_columns
 from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number, Scaling
@@ -173,18 +174,23 @@ def learn_recipe(
     embed: Mapping[str, str],
     shown: list[str],
     id: str | None,  # noqa: A002 - the recipe's name for it
+    parts: Mapping[str, tuple[float, float]],
 ) -> tuple[Recipe, Floats]:
-    """Fit the encoders of the feature columns; return the recipe and the features."""
+    """Fit the encoders of the feature columns; return the recipe and the features.
+
+    `parts` are shares of the work at which a slow column begins and ends, for progress bars.
+    """
     encoders: list[Encoder] = []
-    described = []
+    blocks, described = [], []
     for column in columns:
         if column.use == "feature":
-            mine = values[column.name]
-            encoder = _fitted(column, mine, scale, metric, embed.get(column.name))
+            mine, word = values[column.name], embed.get(column.name)
+            with part_of_progress(*parts.get(column.name, (0.0, 0.0))):
+                encoder, block = _fitted(column, mine, scale, metric, word)
             encoders.append(encoder)
+            blocks.append(block)
             column = dataclasses.replace(column, why=_why(column, encoder, mine))
         described.append(column)
-    blocks = [encoder.transform(values[encoder.column]) for encoder in encoders]
     weights = _weights(encoders, blocks)
     recipe = Recipe(columns=described, encoders=encoders, weights=weights, shown=shown, id=id)
     return recipe, _side_by_side(blocks, weights)
@@ -197,18 +203,22 @@ def missing_values(values: Any) -> NDArray[np.bool_]:
     return np.asarray(values.isna())
 
 
-def _fitted(column: Column, values: Any, scale: str, metric: str, embed: str | None) -> Encoder:
-    """Fit the encoder of a column."""
+def _fitted(
+    column: Column, values: Any, scale: str, metric: str, embed: str | None
+) -> tuple[Encoder, Floats]:
+    """Fit the encoder of a column; return it with the features."""
+    if column.kind == "text" and not isinstance(values, np.ndarray):
+        return Text.fit_transform(values)
     if isinstance(values, np.ndarray):
+        encoder: Encoder
         source = "embed" if embed else "image" if column.kind == "image" else (
             "given" if column.name == GIVEN else "column"
         )  # fmt: skip
         cosine = source == "embed" or (metric == "cosine" and source != "image")
-        return Vectors.fit(column.name, values, source=source, cosine=cosine, embed=embed)
-    if column.kind == "text":
-        return Text.fit(values)
-    encoder: Encoder = _ENCODERS[column.kind].fit(values, scale)
-    return encoder
+        encoder = Vectors.fit(column.name, values, source=source, cosine=cosine, embed=embed)
+    else:
+        encoder = _ENCODERS[column.kind].fit(values, scale)
+    return encoder, encoder.transform(values)
 
 
 def _side_by_side(blocks: Sequence[Floats], weights: Sequence[float]) -> Floats:

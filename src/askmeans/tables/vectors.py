@@ -2,7 +2,7 @@
 
 import importlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.files import broken_as_value_errors
+from askmeans._util.progress import tracked
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables.columns import Column
 from askmeans.tables.encoders import Encoder, pack, unpack
@@ -26,6 +27,7 @@ Embed = Any  # a function from a list to an array, or an object with such: texts
 
 WORDLLAMA = "wordllama"
 _NAMED = 3  # ids or images in a message
+_BATCH = 1000  # texts that a model embeds at a time
 _PICTURE_AXES = 32  # principal axes of picture descriptors, as many as topics of texts
 
 
@@ -181,7 +183,7 @@ def _sentence_transformers(model: str) -> Embed:
             "Embedding by sentence-transformers needs that package. Install it with: "
             'pip install "askmeans[sentence-transformers]"'
         ) from error
-    return SentenceTransformer(model).encode
+    return _in_batches(SentenceTransformer(model).encode)
 
 
 @cache
@@ -202,7 +204,17 @@ def wordllama() -> Embed:
     )
     root.setLevel(before[0])  # importing it switches on the logs of all libraries
     root.handlers[:] = before[1]
-    return lambda texts: model.embed([str(text) for text in texts])
+    return _in_batches(lambda texts: model.embed([str(text) for text in texts]))
+
+
+def _in_batches(embed: Callable[[list[Any]], Any]) -> Embed:
+    """An embedding that reports its progress."""
+
+    def in_batches(values: list[Any]) -> Any:
+        starts = range(0, max(len(values), 1), _BATCH)
+        return np.concatenate([embed(values[row : row + _BATCH]) for row in tracked(starts)])
+
+    return in_batches
 
 
 def embed_column(

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
+from askmeans._util.progress import reporting_progress
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.engines.dask import DaskEngine, connected, moves
-from askmeans.fuzzy.passes import reporting_progress
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from askmeans._util.progress import progress_callback, reporting_progress
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.engines import centers_are_close, clusters_are_small
 from askmeans.fuzzy.engines.disk import DiskEngine, MappedRows
@@ -12,8 +13,6 @@ from askmeans.fuzzy.passes import (
     Problem,
     RowThreads,
     pick,
-    progress_callback,
-    reporting_progress,
 )
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
+from askmeans._util.progress import progress_callback
 from askmeans.exceptions import DeviceError, MissingExtraError
 from askmeans.fuzzy import kernels
 from askmeans.fuzzy.engines import FEW_FEATURES, centers_are_close, clusters_are_small
-from askmeans.fuzzy.passes import progress_callback
 
 Array = Any  # a CuPy array
 

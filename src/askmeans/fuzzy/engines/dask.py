@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Items
+from askmeans._util.progress import progress_callback
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.passes import pick, progress_callback, read_only
+from askmeans.fuzzy.passes import pick, read_only
 
 Part = TypeVar("Part")
 

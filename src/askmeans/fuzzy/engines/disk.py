@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats, Items
 from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors
+from askmeans._util.progress import progress_callback
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.fuzzy.passes import pick, progress_callback, read_only, thread_limit
+from askmeans.fuzzy.passes import pick, read_only, thread_limit
 
 Part = TypeVar("Part")
 Prepare = Callable[[Items], Items]
