@@ -14,9 +14,9 @@ from askmeans._util.checks import check_choice, check_number, check_seed
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import check_fuzzifier
 from askmeans.paper import Plan, by_similarity, repeated
+from askmeans.paper.known import Similarities
 from askmeans.paper.pool import Route, least_questions
 from askmeans.paper.same_or_different import same_or_different
-from askmeans.paper.similarities import Similarities
 from askmeans.policy import Policy
 from askmeans.policy.growing import GrowingPolicy
 from askmeans.policy.ranking import Ask

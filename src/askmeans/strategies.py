@@ -11,11 +11,9 @@ from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.items import ItemSet, as_items
 from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 from askmeans.fuzzy.scores import Order
+from askmeans.paper.algorithms import sequential, two_clusters, two_phase
 from askmeans.paper.plan import Plan
 from askmeans.paper.search_state import SearchState
-from askmeans.paper.sequential import sequential
-from askmeans.paper.two_clusters import two_clusters
-from askmeans.paper.two_phase import two_phase
 from askmeans.policy.as_plan import as_plan
 from askmeans.policy.belief import Scale
 from askmeans.policy.ranking import Ask, Settings

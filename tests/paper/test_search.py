@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from askmeans.fuzzy.items import Ranking
 from askmeans.fuzzy.scores import Scorer
-from askmeans.paper.known_memberships import KnownMemberships
+from askmeans.paper.known import KnownMemberships
 from askmeans.paper.search import Bounds, n_thresholds, search_cuts
 
 N = 200_000

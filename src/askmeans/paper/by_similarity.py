@@ -20,6 +20,7 @@ from askmeans.paper.geometry import (
     simplex_least_squares,
 )
 from askmeans.paper.jennrich import ThreeSets
+from askmeans.paper.known import Similarities
 from askmeans.paper.plan import Asking, Plan, run_inside
 from askmeans.paper.pool import (
     SMALLEST,
@@ -30,7 +31,6 @@ from askmeans.paper.pool import (
     least_questions,
     pool_sizes,
 )
-from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.queries.values import rounding_noise
 from askmeans.results import Clustering

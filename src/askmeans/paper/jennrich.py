@@ -14,8 +14,8 @@ from scipy.linalg import eig
 from askmeans._util.arrays import Floats, Rows
 from askmeans.exceptions import LittleInformationWarning, RankError
 from askmeans.fuzzy.arrays import onto_simplex
+from askmeans.paper.known import Similarities
 from askmeans.paper.plan import Asking
-from askmeans.paper.similarities import Similarities
 from askmeans.results import warn
 
 # Heuristic limits; benchmarks/similarity.py measures their effect.

@@ -20,6 +20,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.paper.geometry import extreme_rows, plausible_deviation
+from askmeans.paper.known import Similarities, square_by_square
 from askmeans.paper.plan import Asking
 from askmeans.paper.recovery import (
     Embedding,
@@ -32,7 +33,6 @@ from askmeans.paper.recovery import (
     refine,
     spectrum,
 )
-from askmeans.paper.similarities import Similarities, square_by_square
 from askmeans.results import warn
 
 Route = Literal["triplet", "pairwise", "jennrich"]

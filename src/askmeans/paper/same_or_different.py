@@ -24,8 +24,8 @@ from askmeans.exceptions import (
 )
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.paper.by_similarity import drive
+from askmeans.paper.known import Similarities
 from askmeans.paper.plan import Asking, Plan
-from askmeans.paper.similarities import Similarities
 from askmeans.queries import MembershipQueries, Queries
 from askmeans.results import Clustering, warn
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.items import Ranking
-from askmeans.paper.known_memberships import KnownMemberships
+from askmeans.paper.known import KnownMemberships
 from askmeans.paper.plan import Asking
 
 # 3 * .1 exceeds .3, and answers on a scale of eleven points hit the thresholds (paper note N13).

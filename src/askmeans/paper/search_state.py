@@ -9,7 +9,7 @@ from askmeans.fuzzy.arrays import keep_answers, mean_power, onto_simplex
 from askmeans.fuzzy.items import ItemSet, Ranking
 from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.fuzzy.scores import Order, Scorer, fit_fuzzifier, largest_inversion, learn_link
-from askmeans.paper.known_memberships import KnownMemberships
+from askmeans.paper.known import KnownMemberships
 from askmeans.paper.plan import Asking
 from askmeans.paper.sampling import CenterEstimate, estimate_center
 from askmeans.paper.search import search_cuts

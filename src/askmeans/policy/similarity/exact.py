@@ -15,8 +15,8 @@ import numpy as np
 from askmeans._util.arrays import Floats
 from askmeans.exceptions import RankError, StopAsking
 from askmeans.paper.geometry import extreme_rows, simplex_least_squares
+from askmeans.paper.known import Similarities
 from askmeans.paper.pool import SMALLEST, Pool, fewest_items, pool_sizes
-from askmeans.paper.similarities import Similarities
 from askmeans.queries import Answers, Question
 
 _WORST = 1e6  # largest condition number of the system for a row

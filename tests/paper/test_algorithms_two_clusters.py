@@ -14,8 +14,8 @@ from askmeans.datasets import make_cores_and_arms
 from askmeans.fuzzy.items import ItemSet, Ranking
 from askmeans.fuzzy.scores import Scorer
 from askmeans.oracles import TableOracle
+from askmeans.paper.algorithms import first_at_least, geometric_bins
 from askmeans.paper.search_state import SearchState
-from askmeans.paper.two_clusters import first_at_least, geometric_bins
 
 FAITHFUL = pytest.mark.parametrize("faithful", [False, True])
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from askmeans.exceptions import StopAsking
-from askmeans.paper.known_memberships import KnownMemberships
+from askmeans.paper.known import KnownMemberships
 
 U = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.0, 1.0, 0.0], [0.2, 0.2, 0.6]])
 

@@ -8,8 +8,8 @@ from soaking import in_soak
 from askmeans import Sequential, TwoPhase, run
 from askmeans.datasets import make_cores_and_arms
 from askmeans.oracles import TableOracle
+from askmeans.paper.algorithms import draw_from, largest
 from askmeans.paper.sampling import CenterEstimate
-from askmeans.paper.sequential import draw_from, largest
 
 
 def ask(X, U, seed=0, fuzzifier=2.0, strategy=Sequential, **parameters):
