@@ -19,7 +19,7 @@ import pandas as pd
 from askmeans import sessions
 from askmeans.cli.example_data import make_faces_session
 from askmeans.datasets import make_messages
-from askmeans.datasets.faces import MEANS
+from askmeans.datasets.pictures import MEANS
 from askmeans.tables import read_items
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))

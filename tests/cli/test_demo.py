@@ -8,7 +8,7 @@ import matplotlib.image
 import pytest
 
 from askmeans.datasets import make_faces
-from askmeans.datasets.faces import MOODS
+from askmeans.datasets.pictures import MOODS
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 from askmeans import sessions
 from askmeans.cli.example_data import make_faces_session
 from askmeans.datasets import make_faces
-from askmeans.datasets.faces import MOODS
+from askmeans.datasets.pictures import MOODS
 from askmeans.web import create_app
 from askmeans.web.cards import Cards
 

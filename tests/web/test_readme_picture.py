@@ -16,7 +16,7 @@ from PIL.PngImagePlugin import PngInfo
 
 from askmeans import sessions
 from askmeans.cli.example_data import make_faces_session
-from askmeans.datasets.faces import MEANS
+from askmeans.datasets.pictures import MEANS
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SIZE = {"width": 1100, "height": 750}

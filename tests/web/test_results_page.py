@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from askmeans import sessions
 from askmeans.cli.example_data import make_faces_session
-from askmeans.datasets.faces import MEANS
+from askmeans.datasets.pictures import MEANS
 
 
 @pytest.fixture

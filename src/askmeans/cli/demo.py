@@ -16,7 +16,7 @@ from askmeans._util.arrays import Floats
 from askmeans._util.colors import PALETTE, as_hex, blend
 from askmeans.cli.example_data import INK, MOUTH, SKIN, shape_of
 from askmeans.datasets import make_faces
-from askmeans.datasets.faces import MOODS
+from askmeans.datasets.pictures import MOODS
 from askmeans.datasets.planted import Planted
 from askmeans.exceptions import DataError
 from askmeans.results import wrong_of

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans.datasets import make_messages, make_scenes
-from askmeans.datasets.faces import FEATURES, MOODS, make_faces
 from askmeans.datasets.messages import Messages
+from askmeans.datasets.pictures import FEATURES, MOODS, make_faces
 from askmeans.exceptions import DataError
 from askmeans.sessions import create
 
