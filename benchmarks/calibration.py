@@ -8,23 +8,18 @@ calibration error (ECE) has 15 bins. Lines are kept in FILE as soon as they are 
 computed again. Needs what `benchmarks/labels.py` needs.
 """
 
-import argparse
-import csv
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from askmeans import oracles
 from askmeans.metrics.calibration import confidence_bins
 from label_rivals import RIVALS, classifier, probabilities_after
-from label_sets import DEVELOPMENT, load
-from labels import after_cards
+from label_sets import load
+from labels import after_cards, computed_lines, expected_beside_true
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -125,43 +120,8 @@ def print_counts(ours: pd.DataFrame) -> None:
     """How near the expected number of wrong items is to the true one."""
     print("\nThe expected number of wrong items, of all items")
     for title, part in [(f"{a} answers", p) for a, p in ours.groupby("answers")] + [("All", ours)]:
-        factor = part["expected_wrong"].clip(lower=0.5) / part["wrong"].clip(lower=0.5)
-        within, small = factor.between(1 / 1.5, 1.5).mean(), (factor < 1 / 1.5).mean()
-        covered = ((part["low"] <= part["wrong"]) & (part["wrong"] <= part["high"])).mean()
-        print(
-            f"{title}: within 1.5 of the true number in {within:.0%} (bar 80 %), too small by more "
-            f"in {small:.0%} (bar 5 %); the band holds it in {covered:.0%} (bar 75 to 90 %); "
-            f"{len(part)} runs"
-        )
-
-
-def main() -> None:
-    """Compute what is missing, then print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--sets", nargs="*", default=list(DEVELOPMENT))
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
-    parser.add_argument("--out", type=Path, default=Path("calibration.csv"))
-    args = parser.parse_args()
-    known = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame(columns=COLUMNS)
-    done = set(zip(known["set"], known["seed"], known["method"], strict=True))
-    seeds = range(args.first_seed, args.first_seed + args.seeds)
-    jobs = [(n, m, s) for s in seeds for m in args.methods for n in args.sets]
-    with args.out.open("a", newline="") as file, threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        writer = csv.DictWriter(file, COLUMNS, restval="")
-        if file.tell() == 0:
-            writer.writeheader()
-        for name, method, seed in jobs:
-            if (name, seed, method) not in done:
-                for line in measure(name, method, seed):
-                    writer.writerow({"set": name, "seed": seed, "method": method, **line})
-                file.flush()
-    lines = pd.read_csv(args.out)
-    chosen = lines["set"].isin(args.sets) & lines["seed"].isin(seeds)
-    print_tables(lines[chosen & lines["method"].isin(args.methods)])
+        print(f"{title}: {expected_beside_true(part)}")
 
 
 if __name__ == "__main__":
-    main()
+    print_tables(computed_lines(__doc__, "calibration.csv", COLUMNS, METHODS, measure))

