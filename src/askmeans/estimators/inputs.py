@@ -160,7 +160,7 @@ def check_init(estimator: Any, n_features: int) -> str | NDArray[np.float64]:
 
 def is_out_of_core(estimator: Any, X: Any) -> bool:
     """Whether the items are on disk, in Dask or on a GPU, and need an engine."""
-    if isinstance(X, str | Path) or hasattr(X, "map_numbered") or _is_dask(X) or is_foreign(X):
+    if isinstance(X, str | Path) or hasattr(X, "n_rows") or _is_dask(X) or is_foreign(X):
         return True
     return isinstance(X, np.memmap) and getattr(estimator, "memory", None) is not None
 
@@ -178,7 +178,7 @@ def as_engine(
 ) -> "DiskEngine | DaskEngine | ArrayApiEngine":
     """Return the engine for these items and weights."""
     cosine = getattr(estimator, "metric", None) == "cosine"
-    if hasattr(X, "map_numbered"):  # an engine
+    if hasattr(X, "n_rows"):  # an engine
         return X.prepared(directions) if cosine else X  # type: ignore[no-any-return]  # an engine
     if _is_dask(X):
         return _dask_engine(X, sample_weight, cosine=cosine)

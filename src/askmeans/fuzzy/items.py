@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import as_matrix, check_magnitude
 from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.arrays import even_rows, onto_simplex
 from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.passes import RowThreads
 from askmeans.fuzzy.scores import Link, Scorer
-
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 _BLOCK = 1 << 14  # rows
 _WORK = 16  # multiplications, roughly, to sort a score into its bucket, or to apply a link to it

@@ -18,11 +18,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Items
 from askmeans.fuzzy.compiled import compiled, compiled_sums
 from askmeans.fuzzy.powers import as_halves, half_powers, powers
 
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
 BLOCK = 64  # items: whole vectors of any width, and few enough for the first-level cache

@@ -18,11 +18,9 @@ import numpy as np
 import threadpoolctl
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Items, Rows
 from askmeans.exceptions import DataError
 
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 Part = TypeVar("Part")
 
 _WORTHWHILE = 1 << 22  # multiplications: a millisecond, in which a second thread starts
@@ -46,21 +44,21 @@ class RowThreads:
         self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
 
     def map(
-        self, kernel: Callable[..., Part], per_row: tuple[NDArray[Any], ...], *shared: Any
+        self,
+        kernel: Callable[..., Part],
+        per_row: tuple[NDArray[Any], ...],
+        *shared: Any,
+        numbered: bool = False,
     ) -> list[Part]:
-        """Call the kernel on every run of rows of the first arrays; results in row order."""
-        return self._each(lambda rows: kernel(*(array[rows] for array in per_row), *shared))
+        """Call the kernel on every run of rows of the first arrays; results in row order.
 
-    def map_numbered(
-        self, kernel: Callable[..., Part], per_row: tuple[NDArray[Any], ...], *shared: Any
-    ) -> list[Part]:
-        """The same, with the number of the run's first row before the shared arguments."""
-        return self._each(
-            lambda rows: kernel(*(array[rows] for array in per_row), rows.start, *shared)
-        )
+        If `numbered`, the number of the run's first row comes before the shared arguments.
+        """
 
-    def _each(self, call: Callable[[slice], Part]) -> list[Part]:
-        """Call with every run of rows, on a thread each."""
+        def call(rows: slice) -> Part:
+            number = (rows.start,) if numbered else ()
+            return kernel(*(array[rows] for array in per_row), *number, *shared)
+
         if self._pool is None:
             return [call(rows) for rows in self.rows]
         return list(self._pool.map(call, self.rows))
@@ -101,11 +99,13 @@ class Engine(Protocol):
     n_features: int
     dtype: np.dtype[Any]
 
-    def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
-        """function(items, weights, *shared) of every block, in row order."""
+    def map(
+        self, function: Callable[..., Part], *shared: Any, numbered: bool = False
+    ) -> list[Part]:
+        """function(items, weights, *shared) of every block, in row order.
 
-    def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
-        """function(items, weights, number of the first row, *shared) of every block."""
+        If `numbered`, function(items, weights, number of the first row, *shared).
+        """
 
     def take(self, rows: Rows) -> tuple[Items, Floats]:
         """A few rows by number, ascending, in memory; and their weights."""
@@ -121,13 +121,11 @@ class ArrayEngine:
         self.n_rows, self.n_features = X.shape
         self.dtype = X.dtype
 
-    def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
+    def map(
+        self, function: Callable[..., Part], *shared: Any, numbered: bool = False
+    ) -> list[Part]:
         """function(items, weights, *shared) of every thread's rows."""
-        return self.threads.map(function, (self.X, self.weights), *shared)
-
-    def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
-        """function(items, weights, number of the first row, *shared) of every thread's rows."""
-        return self.threads.map_numbered(function, (self.X, self.weights), *shared)
+        return self.threads.map(function, (self.X, self.weights), *shared, numbered=numbered)
 
     def take(self, rows: Rows) -> tuple[Items, Floats]:
         """A few rows by number, and their weights."""

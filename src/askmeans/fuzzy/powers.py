@@ -3,11 +3,9 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats
 from askmeans.fuzzy.compiled import compiled
-
-Floats = NDArray[np.float64]
 
 _TWO_54 = 2.0**54
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD

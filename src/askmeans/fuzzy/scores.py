@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression, minimize_scalar
 from scipy.special import expit
 
+from askmeans._util.arrays import Floats, Items
 from askmeans.fuzzy import kernels, lloyd
 from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.model import memberships_from_distances, squared_distances
 
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
 Order = Literal["distance", "relative"]
 
 _LOWEST, _HIGHEST = 1.02, 20.0  # range of the fitted fuzzifier: nearly hard to nearly even

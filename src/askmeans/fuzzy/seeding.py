@@ -13,13 +13,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.arrays import Floats, Items
 from askmeans.fuzzy.arrays import first_lowest
 from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.kernels import BLOCK, WIDTH, load, measure
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads
-
-Items = NDArray[np.floating]
-Floats = NDArray[np.float64]
 
 MANY, WIDE = 50_000, 1 << 20  # rows, or numbers, above which a sample is enough to start from
 _PART, _LEAST, _MOST = 8, 1 << 11, 1 << 16  # an eighth of the rows, within these bounds
@@ -153,7 +151,7 @@ def draw_far_rows(
     """Rows drawn without replacement by weight times squared distance to the nearest centre."""
     seed = int(rng.integers(2**62))
     inner = frame.inner(centers)
-    parts = engine.map_numbered(far_rows, inner, frame.shift, frame.scale, seed, count)
+    parts = engine.map(far_rows, inner, frame.shift, frame.scale, seed, count, numbered=True)
     keys = np.concatenate([part[0] for part in parts])
     items = np.concatenate([part[1] for part in parts])
     first = np.argsort(keys, kind="stable")[:count]

@@ -25,9 +25,9 @@ def test_blocks_come_in_row_order_with_their_first_rows_numbers():
     sources = [MappedRows(X[:4], 4), MappedRows(X[4:], 6)]
     engine = DiskEngine(sources, X.shape, X.dtype, memory=2**30)
     engine.weights = weights
-    assert engine.map_numbered(rows_of) == [(0, 4, 4), (4, 6, 6)]
+    assert engine.map(rows_of, numbered=True) == [(0, 4, 4), (4, 6, 6)]
     with RowThreads(10, 1) as threads:
-        assert ArrayEngine(X, weights, threads).map_numbered(rows_of) == [(0, 10, 10)]
+        assert ArrayEngine(X, weights, threads).map(rows_of, numbered=True) == [(0, 10, 10)]
 
 
 def test_rows_are_taken_by_number_from_the_blocks_that_have_them():
@@ -72,7 +72,7 @@ def test_who_watches_is_told_how_far_a_pass_is_and_nobody_else():
     )
     seen = []
     with reporting_progress(seen.append):
-        engine.map_numbered(rows_of)
+        engine.map(rows_of, numbered=True)
     assert max(seen) == 1.0
     assert len(seen) == 2
     assert progress_callback() is None

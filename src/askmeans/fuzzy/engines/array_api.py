@@ -88,8 +88,8 @@ class ArrayApiEngine:
         """The same numbers in the items' library, on their device, in their float type."""
         return self.xp.asarray(values, dtype=self.X.dtype, device=self.X.device)
 
-    def map(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """function(items, weights, *shared) of every block, in this library's version."""
+    def map(self, function: Callable[..., Any], *shared: Any, numbered: bool = False) -> list[Any]:
+        """function(items, weights, *shared) of every block: in this library, or on the host."""
         if function is kernels.accumulate and _on_cuda(self.X) and _have_cupy():
             from askmeans.fuzzy.engines import cuda as gpu
 
@@ -101,23 +101,15 @@ class ArrayApiEngine:
                 )
             ]
         own = _PASSES.get(function)
-        if own is None:
-            return self.map_numbered(lambda X, w, _, *more: function(X, w, *more), *shared)
-        width = self.n_features + (len(shared[0]) if function is kernels.accumulate else 0)
-        return [own(self, rows, weights, *shared) for _, rows, weights in self._blocks(width)]
-
-    def map_numbered(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """The function of every block on the host, for k-means||."""
-        none = np.empty(0)
-        return [
-            function(
-                to_numpy(rows),
-                none if weights is None else to_numpy(weights).astype(np.float64),
-                start,
-                *shared,
-            )
-            for start, rows, weights in self._blocks(self.n_features)
-        ]
+        if own is not None:
+            width = self.n_features + (len(shared[0]) if function is kernels.accumulate else 0)
+            return [own(self, rows, weights, *shared) for _, rows, weights in self._blocks(width)]
+        parts = []
+        for start, rows, weights in self._blocks(self.n_features):
+            counts = np.empty(0) if weights is None else to_numpy(weights).astype(np.float64)
+            number = (start,) if numbered else ()
+            parts.append(function(to_numpy(rows), counts, *number, *shared))
+        return parts
 
     def take(self, rows: NDArray[np.intp]) -> tuple[NDArray[Any], Floats]:
         """A few rows by number, on the host; and their weights."""

@@ -446,10 +446,10 @@ class GpuEngine:
             for start, block in self._sent():
                 self.kept[start : start + len(block)] = block
 
-    def map(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
+    def map(self, function: Callable[..., Any], *shared: Any, numbered: bool = False) -> list[Any]:
         """Lloyd's passes on the GPU, all others on the host."""
         if function is not kernels.accumulate:
-            results: list[Any] = self.engine.map(function, *shared)
+            results: list[Any] = self.engine.map(function, *shared, numbered=numbered)
             return results
         centers, shift, scale, fuzzifier = shared
         blocks = self._sent() if self.kept is None else [(0, self.kept)]
@@ -460,11 +460,6 @@ class GpuEngine:
             if watch is not None:
                 watch((start + len(block)) / self.n_rows)
         return sums
-
-    def map_numbered(self, function: Callable[..., Any], *shared: Any) -> list[Any]:
-        """Passes on the host."""
-        results: list[Any] = self.engine.map_numbered(function, *shared)
-        return results
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         """A few rows by number, from the host."""

@@ -76,16 +76,19 @@ class DaskEngine:
         X = self.X.map_blocks(_prepare_block, prepare, dtype=self.dtype, meta=self.X._meta)
         return DaskEngine(X, names=self.names)
 
-    def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
+    def map(
+        self, function: Callable[..., Part], *shared: Any, numbered: bool = False
+    ) -> list[Part]:
         """function(items, weights, *shared) of every block, in row order."""
-        return self._each(function, [()] * len(self.block_futures), shared)
-
-    def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
-        """function(items, weights, number of the first row, *shared) of every block."""
-        numbers: list[tuple[int, ...]] = [
-            (start,) for start in self._starts[: len(self.block_futures)]
-        ]
-        return self._each(function, numbers, shared)
+        self._passes += 1
+        if self._passes == _REBALANCE_AT and (client := _client()) is not None:
+            self._rebalance(client)
+        blocks = zip(self.block_futures, self._weights, self._starts, strict=False)
+        name, call = _name(function), dask.delayed(_call, pure=False)
+        return self._compute(
+            [call(name, block, weights, (start, *shared) if numbered else shared)
+             for block, weights, start in blocks]
+        )  # fmt: skip
 
     def take(self, rows: NDArray[np.intp]) -> tuple[Items, Floats]:
         """A few rows by number, ascending, in memory; and their weights."""
@@ -118,19 +121,6 @@ class DaskEngine:
             lazy = da.map_blocks(function, self.X, numbers, dtype=dtype, chunks=(rows, (width,)),
                                   meta=np.empty((0, 0), dtype))  # fmt: skip
         return lazy
-
-    def _each(
-        self, function: Callable[..., Part], numbers: list[tuple[int, ...]], shared: tuple[Any, ...]
-    ) -> list[Part]:
-        """One task for every block."""
-        self._passes += 1
-        if self._passes == _REBALANCE_AT and (client := _client()) is not None:
-            self._rebalance(client)
-        blocks = zip(self.block_futures, self._weights, numbers, strict=True)
-        name, call = _name(function), dask.delayed(_call, pure=False)
-        return self._compute(
-            [call(name, block, weights, (*number, *shared)) for block, weights, number in blocks]
-        )
 
     def _rebalance(self, client: Any) -> None:
         """Copy blocks to workers with few of them, if all are in the workers' memory."""

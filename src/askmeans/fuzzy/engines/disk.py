@@ -129,13 +129,13 @@ class DiskEngine:
         self.block = max(_FEWEST, memory // (_SHARE * thread_limit()) // row)
         self._starts = [0, *accumulate(source.n_rows for source in sources)]
 
-    def map(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
+    def map(
+        self, function: Callable[..., Part], *shared: Any, numbered: bool = False
+    ) -> list[Part]:
         """function(items, weights, *shared) of every block, in row order."""
+        if numbered:
+            return self._each(lambda X, weights, start: function(X, weights, start, *shared))
         return self._each(lambda X, weights, _: function(X, weights, *shared))
-
-    def map_numbered(self, function: Callable[..., Part], *shared: Any) -> list[Part]:
-        """function(items, weights, number of the first row, *shared) of every block."""
-        return self._each(lambda X, weights, start: function(X, weights, start, *shared))
 
     def prepared(self, prepare: Prepare) -> "DiskEngine":
         """The same rows, with this function applied to each block after earlier ones."""
