@@ -95,7 +95,7 @@ def test_the_audit_is_of_random_items_whatever_the_policy_wants(session):
     session.advisers.add("small", confused())
     session.settings.set_option("audit_share", 0.5)
     rows = people_answer(session, 20)
-    order = audit_order(N, session.runtime.policy.settings.seed)
+    order = audit_order(N, session.learning.policy.settings.seed)
     assert set(order[:8]) <= set(rows)
     assert session.advisers.report().advisers["small"].audited >= 8
 

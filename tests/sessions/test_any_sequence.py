@@ -209,7 +209,7 @@ def picture(session):
         "open": session.runtime.open(),
         "evidence": [repr((a.question, a.value, a.annotator)) for a in found.history],
         "memberships": found.memberships.tolist(),
-        "proposed": session.runtime.propose(3, frozenset(), "cy"),
+        "proposed": session.learning.propose(3, frozenset(), "cy"),
     }
 
 

@@ -371,8 +371,8 @@ def test_who_comes_second_gets_the_next_question_without_choosing_anew(make, aga
     one = make(cluster_names=["a", "b", "c"])
     other = again(one)
     one.ask(annotator="cy")  # something is with somebody already
-    one.runtime.catch_up()
-    mine = Assignment(one.runtime)
+    one.learning.catch_up()
+    mine = Assignment(one.runtime, one.learning)
     chosen, spare = mine.choose(1, "ann")
     assert [other.ask(annotator="bob")[0].items] == [question.items for question in chosen]
     (number,) = mine.hand_out(chosen, spare, "ann", 60.0)

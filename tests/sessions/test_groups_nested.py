@@ -446,7 +446,7 @@ def test_a_question_about_sub_groups_that_are_gone_is_closed(session):
     session.groups.flatten("returns")
     assert question.id not in session.runtime.open()
     assert math.isnan(session.runtime.state.value(question.id))
-    assert Question("group", (3,), 0) not in session.runtime.again
+    assert Question("group", (3,), 0) not in session.learning.again
 
 
 # ---- several answers about an item --------------------------------------------------------------

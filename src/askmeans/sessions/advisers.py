@@ -23,9 +23,10 @@ from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.events import Advice
+from askmeans.sessions.learning import AUDIT_SHARE, Learning
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
-from askmeans.sessions.runtime import AUDIT_SHARE, Runtime
+from askmeans.sessions.runtime import Runtime
 
 _IN_AN_EVENT = 50  # items of an event
 _LISTED = 10  # maximum number of listed items to check, and of confusions
@@ -235,7 +236,7 @@ class Advisers:
 
     Parameters
     ----------
-    runtime, moves, assignment, results : internal
+    runtime, learning, moves, assignment, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -248,9 +249,15 @@ class Advisers:
     """
 
     def __init__(
-        self, runtime: Runtime, moves: Moves, assignment: Assignment, results: Results
+        self,
+        runtime: Runtime,
+        learning: Learning,
+        moves: Moves,
+        assignment: Assignment,
+        results: Results,
     ) -> None:
         self._runtime = runtime
+        self._learning = learning
         self._moves = moves
         self._assignment = assignment
         self._results = results
@@ -321,7 +328,7 @@ class Advisers:
         AdviserReport
             Scores of the advisers, and the items to check.
         """
-        policy = self._runtime.catch_up()
+        policy = self._learning.catch_up()
         with self._runtime.lock:
             answers = dict(self._runtime.state.advice)
             share = float(self._runtime.state.options.get(AUDIT_SHARE, 0.0))
@@ -366,7 +373,7 @@ class Advisers:
             Row numbers; answers and added items do not change their order.
         """
         self._check_asks_groups("Advisers.audit_order")
-        return audit_order(len(self._runtime.rows), self._runtime.policy.settings.seed)
+        return audit_order(len(self._runtime.rows), self._learning.policy.settings.seed)
 
     def _check_asks_groups(self, owner: str) -> None:
         """Refuse advisers in sessions that compare items."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from askmeans.queries import Question as Asked
 from askmeans.sessions.events import Gold, Skip
+from askmeans.sessions.learning import Learning
 from askmeans.sessions.log import GOLD, check_annotator
 from askmeans.sessions.reports import Question, SessionState
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
@@ -52,15 +53,16 @@ class _Leases:
 class Assignment:
     """Hands out questions."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, learning: Learning) -> None:
         self.runtime = runtime
+        self.learning = learning
         self.lock = runtime.lock
 
     def ask(self, n: int, annotator: str, seconds: float | None = None) -> list[Question]:
         """Lease questions to an annotator; none for the reason that `state_for` gives."""
         annotator = check_annotator(annotator, person=True)
         while True:
-            self.runtime.catch_up()
+            self.learning.catch_up()
             chosen, spare = self.choose(min(n, MOST_HELD), annotator)
             if not chosen:
                 return []
@@ -72,7 +74,7 @@ class Assignment:
     def upcoming(self, n: int, annotator: str) -> list[Asked]:
         """At most n questions that an annotator would get now, without leasing them."""
         annotator = check_annotator(annotator, person=True)
-        self.runtime.catch_up()
+        self.learning.catch_up()
         return self.choose(n, annotator)[0]
 
     def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
@@ -84,7 +86,7 @@ class Assignment:
         Spare ones are further proposals.
         """
         runtime = self.runtime
-        further = runtime.follow_up(annotator)
+        further = self.learning.follow_up(annotator)
         with self.lock:
             if runtime.state.paused:
                 return [], []
@@ -98,7 +100,7 @@ class Assignment:
         left = self._budget(leases) - sum(self._costs(question, leases) for question in chosen)
         room, spare = int(min(n - len(chosen), left)), list[Asked]()
         if room > 0:
-            proposed = runtime.propose(room + SPARE, pending | set(chosen), annotator)
+            proposed = self.learning.propose(room + SPARE, pending | set(chosen), annotator)
             with self.lock:  # others would be refused at every attempt
                 proposed = [question for question in proposed if self._is_free(question, leases)]
             chosen, spare = [*chosen, *proposed[:room]], proposed[room:]
@@ -256,7 +258,7 @@ class Assignment:
     def state_for(self, annotator: str | None) -> SessionState:
         """The state of the session, for one annotator or for all."""
         runtime = self.runtime
-        if runtime.is_over:
+        if self.learning.is_over:
             return SessionState.DONE
         with self.lock:
             if runtime.left == 0 and not runtime.wanting():

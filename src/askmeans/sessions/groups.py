@@ -36,6 +36,7 @@ from askmeans.sessions.events import (
     Reply,
 )
 from askmeans.sessions.group_numbers import NO_SUCH_GROUP, as_shares, taken_name, unique_names
+from askmeans.sessions.learning import Learning
 from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import PATH_SEPARATOR, Group
@@ -71,7 +72,7 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime, moves, results : internal
+    runtime, learning, moves, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -82,8 +83,11 @@ class Groups(Sequence[Group]):
     (['cats', 'dogs', 'birds'], 2)
     """
 
-    def __init__(self, runtime: Runtime, moves: Moves, results: Results) -> None:
+    def __init__(
+        self, runtime: Runtime, learning: Learning, moves: Moves, results: Results
+    ) -> None:
         self._runtime = runtime
+        self._learning = learning
         self._config = runtime.config
         self._moves = moves
         self._results = results
@@ -357,7 +361,7 @@ class Groups(Sequence[Group]):
         """
         name = check_name(name, "name", "Groups.rename")
         if self._config.ask in SIMILARITIES:  # the clusters are known from a result
-            self._runtime.compute()
+            self._learning.compute()
 
         def renamed() -> Event:  # inside the transaction, since others may rename, too
             number, results = self.number(group), self._results
@@ -626,7 +630,7 @@ class Groups(Sequence[Group]):
         """
         self._check_asks_groups("parts")
         check_number(n, "n", "Groups.parts", integer=True, minimum=2)
-        U = self._runtime.compute().result.clustering.memberships
+        U = self._learning.compute().result.clustering.memberships
         tops, number = self.choices(), self.number(group)
         columns = [j for j, each in enumerate(tops) if each.number == number and not each.children]
         if not columns:
@@ -827,8 +831,8 @@ class Groups(Sequence[Group]):
 
         Not after an annotator took a group back, or removed one.
         """
-        self._runtime.catch_up()
-        suggested, _ = self._runtime.suggestion
+        self._learning.catch_up()
+        suggested, _ = self._learning.suggestion
         with self._runtime.lock:
             groups = self._runtime.groups
             top = len(groups.children(None))

@@ -183,7 +183,7 @@ def create(
         )
         session = Session(store, record)
         if part.path is None and not session.rows.blank:
-            session.runtime.start_with(policy, notes)  # what it has fitted already
+            session.learning.start_with(policy, notes)  # what it has fitted already
         for group, line in enumerate(lines):
             if line:
                 session.groups.describe(group, line)

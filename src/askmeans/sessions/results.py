@@ -22,6 +22,7 @@ from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
 from askmeans.sessions.group_numbers import RESERVED, unique_names
+from askmeans.sessions.learning import ComputedResult, Learning
 from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
     NO_ANSWERS,
@@ -32,7 +33,7 @@ from askmeans.sessions.reports import (
     SessionState,
     Status,
 )
-from askmeans.sessions.runtime import ComputedResult, Runtime
+from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 
@@ -129,29 +130,30 @@ class _Exemplars:
 class Results:
     """Reports of one session."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, learning: Learning) -> None:
         self._runtime = runtime
+        self._learning = learning
         self._exemplars = _Exemplars(runtime)
         config = runtime.config
         self._forecast = expected(config.make_strategy(), len(runtime.rows.base), config)
 
     def result(self, state: SessionState) -> SessionResult:
         """The result of all valid answers; recomputed after changes."""
-        while (result := self._report(self._runtime.compute(), state)) is None:
-            self._runtime.learn_again()
+        while (result := self._report(self._learning.compute(), state)) is None:
+            self._learning.learn_again()
         return result
 
     def _report(self, computed: ComputedResult, state: SessionState) -> SessionResult | None:
         """The result as users have it; None if groups were added or merged meanwhile."""
         runtime = self._runtime
-        clustering, notes = computed.result.clustering, [*runtime.notes, *computed.notes]
+        clustering, notes = computed.result.clustering, [*self._learning.notes, *computed.notes]
         basis: Basis = "answers"
         if not computed.has_evidence:
             basis = "nothing" if self._has_only_names else "data"
             if computed.examples is not None and computed.examples.covered.all():
                 basis = "names"
         if basis == "nothing":  # clusters of an unsupervised fit are not the named groups
-            clustering, notes = _even(clustering), runtime.notes
+            clustering, notes = _even(clustering), self._learning.notes
         if state is SessionState.SPENT:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
@@ -197,7 +199,7 @@ class Results:
     def status(self, state: SessionState, leases: list[Lease], now: float) -> Status:
         """The status, without computing a result."""
         runtime = self._runtime
-        settled, (wanted, why) = runtime.settled, runtime.suggestion
+        settled, (wanted, why) = self._learning.settled, self._learning.suggestion
         with runtime.lock:
             holding = tuple(
                 Holding(question=each.question, annotator=each.annotator, seconds=each.until - now)
@@ -216,7 +218,7 @@ class Results:
                 open=runtime.n_open,
                 leased=len({each.question for each in holding}),
                 holding=holding,
-                round=runtime.policy.round,
+                round=self._learning.policy.round,
                 settled=settled,
                 left=self.left(state),
                 annotators=counts,
@@ -224,7 +226,7 @@ class Results:
                 error_basis="it comes with a result",
                 n_items=len(runtime.rows),
                 contradictions=None,
-                notes=_notes(runtime.notes, self._top_names()),
+                notes=_notes(self._learning.notes, self._top_names()),
                 suggested_clusters=wanted,
                 suggestion=why,
             )
@@ -292,7 +294,7 @@ class Results:
     @property
     def _memberships(self) -> Floats | None:
         """The memberships of the last result, if any."""
-        last = self._runtime.last_result
+        last = self._learning.last_result
         return None if last is None else last.result.clustering.memberships
 
     def anchor(self, cluster: int) -> int | None:
@@ -330,11 +332,11 @@ class Results:
         if placed_only:
             return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
         more: list[int] = []
-        typical, last = self._runtime.config.typical, self._runtime.last_result
+        typical, last = self._runtime.config.typical, self._learning.last_result
         if typical is not None and cluster < len(typical):
             more = typical[cluster]
-        elif typical is not None and self._runtime.again:  # items in none of the groups yet
-            more = [question.items[0] for question in self._runtime.again]
+        elif typical is not None and self._learning.again:  # items in none of the groups yet
+            more = [question.items[0] for question in self._learning.again]
         elif last is not None and (rows or self._runtime.config.ask in SIMILARITIES):
             # A group with only a name has no column before an answer places an item in it.
             parent = groups.parent(cluster)

@@ -22,6 +22,7 @@ from askmeans.sessions.events import Answer as AnswerEvent
 from askmeans.sessions.groups import Groups
 from askmeans.sessions.history import History
 from askmeans.sessions.imports import import_answers
+from askmeans.sessions.learning import Learning
 from askmeans.sessions.log import ITSELF, as_key, check_annotator
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.people import People
@@ -85,12 +86,15 @@ class Session:
         self.config = Config.of_session(record, store.url)
         self.rows = Rows(store, record)
         self.runtime = Runtime(store, record, self.config, self.rows)
-        self._assignment = Assignment(self.runtime)
+        self.learning = Learning(self.runtime)
+        self._assignment = Assignment(self.runtime, self.learning)
         self._moves = Moves(self.runtime)
-        self._results = Results(self.runtime)
-        self.groups = Groups(self.runtime, self._moves, self._results)
+        self._results = Results(self.runtime, self.learning)
+        self.groups = Groups(self.runtime, self.learning, self._moves, self._results)
         self.people = People(self.runtime, self._moves, self._results)
-        self.advisers = Advisers(self.runtime, self._moves, self._assignment, self._results)
+        self.advisers = Advisers(
+            self.runtime, self.learning, self._moves, self._assignment, self._results
+        )
         self.history = History(self.runtime, self._moves, self._results)
         self.settings = Settings(self.runtime, self._moves)
 
@@ -423,7 +427,7 @@ class Session:
         """
         if annotator is not None:
             annotator = check_annotator(annotator)
-        self.runtime.catch_up()
+        self.learning.catch_up()
         state = self._assignment.state_for(annotator)
         now, leases = self.runtime.leases()
         report = self._results.status(state, self.runtime.in_force(leases, now), now)
@@ -457,7 +461,7 @@ class Session:
         SessionResult
             Centres, memberships of all rows, their expected errors, and the questions left.
         """
-        self.runtime.catch_up()
+        self.learning.catch_up()
         return self._results.result(self._assignment.state_for(None))
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
@@ -468,7 +472,7 @@ class Session:
         tuple of askmeans.results.ErrorEstimate
             At each number of answers at which models were fitted, and now; empty before the first.
         """
-        return self.runtime.error_curve()
+        return self.learning.error_curve()
 
     def item(self, row: int) -> Item:
         """One item, for display.
@@ -609,19 +613,19 @@ class Session:
 
     def warm_up(self) -> None:
         """Load the data and rank the questions, so that the first question is fast."""
-        self.runtime.warm_up()
+        self.learning.warm_up()
 
     def learn_aside(self) -> None:
         """Fit models in a thread of its own, for a process that serves many people.
 
         In a crowd no one waits for a fit: earlier models choose the questions until it ends.
         """
-        self.runtime.learner.start()
+        self.learning.fitter.start()
 
     @property
     def is_busy(self) -> bool:
         """Whether many people asked this process for questions in the last seconds."""
-        return self.runtime.learner.is_busy
+        return self.learning.fitter.is_busy
 
     def check_writable(self) -> None:
         """Raise a StoreError if an answer could not be stored now, for a health check."""
@@ -629,7 +633,7 @@ class Session:
 
     def close(self) -> None:
         """Close the database."""
-        self.runtime.learner.close()
+        self.learning.fitter.close()
         self.runtime.store.close()
 
     def __enter__(self) -> Self:
@@ -665,5 +669,5 @@ class Session:
             return
         with runtime.lock:
             first = runtime.state.count(number) == least == runtime.state.wanted(number)
-        if first and runtime.is_surprising(number, value):
+        if first and self.learning.is_surprising(number, value):
             self._moves.log(lambda: WantOpinions(annotator=ITSELF, question=number, n=least + 1))

@@ -6,8 +6,9 @@ from askmeans._util.checks import check_number, check_text
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME
 from askmeans.sessions.events import Event, Pause, Resume, SetBudget, SetOption
+from askmeans.sessions.learning import AUDIT_SHARE, GOOD_ENOUGH
 from askmeans.sessions.moves import Moves
-from askmeans.sessions.runtime import AUDIT_SHARE, GOOD_ENOUGH, Runtime
+from askmeans.sessions.runtime import Runtime
 
 OPTIONS: dict[str, type] = {"purpose": str, "guidelines": str, "predicted_first": bool,
                            "gold_feedback": bool, "annotators_see_results": bool, "group_look": str,

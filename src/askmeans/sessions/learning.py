@@ -1,0 +1,473 @@
+"""The policy of a session: taught with the valid answers, for the next questions and the result.
+
+Rules of this file:
+- The policy computes outside of write transactions and without the lock of the log. One thread at a
+  time teaches it; its lock is taken before that of the log, never inside it.
+- One table of answers and one policy serve the next question, the result and the estimate.
+- The cost of an answer does not grow with their number: the table is extended, and made again only
+  after an undo, a decision or a change of the groups.
+"""
+
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence, Set
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from askmeans._util.background import background_pool
+from askmeans._util.warning_notes import collect_warnings
+from askmeans.exceptions import AskmeansWarning
+from askmeans.fuzzy.items import ItemSet
+from askmeans.policy.examples import Examples
+from askmeans.policy.growing import renumbered, to_ask_again
+from askmeans.policy.models.forest import load as load_forest
+from askmeans.policy.nested import NestedPolicy, Node
+from askmeans.policy.ranking import Settings
+from askmeans.policy.stratified import StratifiedPolicy
+from askmeans.queries import Answers, Question
+from askmeans.queries.answers import AnswerBatch
+from askmeans.queries.values import difference
+from askmeans.results import Clustering, ErrorEstimate, Result
+from askmeans.sessions.config import Config
+from askmeans.sessions.events import Value
+from askmeans.sessions.group_numbers import as_advice, as_evidence
+from askmeans.sessions.log import DISAGREEING, State
+from askmeans.sessions.name_examples import NameExamples
+from askmeans.sessions.runtime import Runtime
+from askmeans.tables.recipe import Recipe
+
+AUDIT_SHARE = "audit_share"  # option: share of people's questions that are random
+GOOD_ENOUGH = "good_enough"  # option: share of wrong items at which to stop; 0.0 for none
+
+# Number of people who asked for questions in the last seconds that makes a crowd: then questions
+# have priority, and after a fit no model is fitted for so many times its duration.
+_CROWD, _LATELY, _REST = 5, 10.0, 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputedResult:
+    """A result with its inputs and its warnings."""
+
+    result: Result
+    answers: Answers
+    policy: StratifiedPolicy
+    settings: Settings
+    examples: Examples | None
+    notes: tuple[AskmeansWarning, ...]
+    has_evidence: bool  # whether an answer or advice places an item
+    children: Mapping[int, tuple[int, ...]]  # of groups that have sub-groups
+    within: Mapping[int, Clustering]  # the results within these
+    notes_within: tuple[tuple[int, AskmeansWarning], ...]  # by group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Evidence:
+    """The valid answers as a table."""
+
+    state: State  # another one after the log was read again
+    n_changes: int  # events of the log that changed answers
+    n_rewrites: int  # those of them that require a new table
+    n_given: int  # answers in the log
+    answers: Answers  # about the groups at the top
+    again: tuple[Question, ...]  # questions about items that may belong to a new group
+    nodes: tuple[Node, ...] = ()  # the groups that have sub-groups, with the answers about these
+
+
+class Fitter:
+    """Fits the models of a session's policy when they are due.
+
+    Before `start` it does nothing: models are fitted by whoever asks for questions.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._fit: Future[None] | None = None  # the last one
+        self._duration, self._ended = 0.0, -math.inf  # of the last fit
+        self._requests: dict[str, float] = {}  # annotator -> time of the last request
+
+    def start(self) -> None:
+        """Fit models in a thread of its own from now on."""
+        self._pool = self._pool or background_pool(1, "models")
+
+    def close(self) -> None:
+        """End the thread."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.shutdown(wait=True)
+
+    def note_request(self, annotator: str) -> None:
+        """Note that an annotator asked for questions."""
+        self._requests[annotator] = time.monotonic()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether many people answer at once."""
+        now = time.monotonic()
+        return sum(now - at < _LATELY for at in list(self._requests.values())) >= _CROWD
+
+    def learn(self, policy: StratifiedPolicy) -> None:
+        """Fit models when due; in a crowd no one waits for them, and they pause.
+
+        One thread takes all memory for fitting: the allocator keeps for each thread what that
+        thread once took.
+        """
+        if self._pool is None:
+            return
+        policy.learns_aside = True
+        policy.propose(0)  # current, unless models are due
+        if not policy.is_behind:
+            return
+        with self._lock:
+            is_busy, fit = self.is_busy, self._fit
+            if fit is None or fit.done():
+                if is_busy and time.monotonic() - self._ended < _REST * self._duration:
+                    return
+                fit = self._fit = self._pool.submit(self._catch_up, policy)
+        if not is_busy:
+            fit.result()
+
+    def _catch_up(self, policy: StratifiedPolicy) -> None:
+        """Let the policy fit models, and note the duration."""
+        began = time.monotonic()
+        try:
+            collect_warnings(policy.catch_up)
+        finally:
+            self._ended = time.monotonic()
+            self._duration = self._ended - began
+
+
+class Learning:
+    """The policy over the log of one session, in one process."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.fitter = Fitter()
+        self.last_result: ComputedResult | None = None
+        config = runtime.config
+        self._name_examples: NameExamples | None = None
+        if config.recipe is not None and config.uses_names:
+            self._name_examples = NameExamples(
+                Recipe.from_json(config.recipe),
+                config.cluster_names or (),
+                encoded=config.encoded_names,
+            )
+        self._table: _Evidence | None = None
+        self._teaching = threading.Lock()
+        self._finding = threading.Lock()
+        self._policy: StratifiedPolicy | None = None
+        self._nested: NestedPolicy | None = None  # where groups have sub-groups
+        self._nesting = threading.Lock()
+        self._made_with: tuple[Config, int] | None = None
+        self._taught = Answers()
+        self._notes: list[tuple[int, AskmeansWarning]] = []  # with their round
+
+    @property
+    def policy(self) -> StratifiedPolicy:
+        """The policy, as `catch_up` left it."""
+        return self._policy or self.catch_up()
+
+    def start_with(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
+        """Take the policy that the session was created with, of the same items."""
+        self._policy = policy
+        self._made_with = self._policy_config(), len(self.runtime.rows)
+        self._notes = [(0, note) for note in notes]
+
+    def catch_up(self) -> StratifiedPolicy:
+        """Read new events, and teach the policy."""
+        runtime = self.runtime
+        moment = runtime.moment
+        if moment is not None and moment.is_taught and self._policy is not None:
+            return self._policy
+        with self._teaching:
+            with runtime.lock:
+                runtime.catch_up()
+                config, X = self._policy_config(), runtime.rows.matrix
+                made_with = config, len(X)
+                evidence, groups = self._evidence(), runtime.groups
+                answers, nodes, top = evidence.answers, evidence.nodes, groups.children(None)
+                advice = as_advice(runtime.state.advice, groups)
+                names, about = dict(runtime.state.names), dict(runtime.state.descriptions)
+                options = dict(runtime.state.options)
+            if self._policy is not None and self._made_with == made_with:
+                policy = self._policy
+            else:
+                policy, notes = collect_warnings(partial(config.make_policy, X, runtime.rows.blank))
+                self._taught = Answers()
+                self._notes = [(0, note) for note in notes]
+
+            def examples(within: int | None = None) -> Examples | None:
+                of = self._name_examples
+                return None if of is None else of.of(names, about, groups, within)
+
+            policy.advice = advice
+            policy.examples = examples()
+            policy.change_settings(
+                audit=options.get(AUDIT_SHARE, 0.0),
+                target=options.get(GOOD_ENOUGH, runtime.config.target) or None,
+            )
+            if self._taught is not answers:
+                self._teach(policy, answers)
+            with self._nesting:
+                self._nested = self._branching(policy, config) if nodes else None
+                if self._nested is not None:
+                    within = {node.number: examples(node.number) for node in nodes}
+                    self._nested.learn(top, answers, nodes, within)
+            # Only now, so that no other thread proposes questions that are answered.
+            self._policy, self._made_with = policy, made_with
+            if moment is not None:
+                moment.is_taught = True
+            return policy
+
+    def _branching(self, policy: StratifiedPolicy, config: Config) -> NestedPolicy:
+        """The policy of groups within groups: as before, with the same policy at the top."""
+        if self._nested is not None and self._nested.root is policy:
+            return self._nested
+
+        def make(items: ItemSet, n_clusters: int) -> StratifiedPolicy:
+            return replace(config, n_clusters=n_clusters).make_policy(items)
+
+        return NestedPolicy(policy, make)
+
+    def follow_up(self, annotator: str) -> list[Question]:
+        """The question about the sub-group of the item that an annotator answered last, if any.
+
+        Where they named only the group, and another answer about its sub-groups is worth more than
+        one about another item.
+        """
+        with self.runtime.lock:
+            last, groups = self.runtime.state.last_of(annotator), self.runtime.groups
+            if last is None or not isinstance(last.value, tuple) or not groups.parents:
+                return []
+            question = self.runtime.question(last.question)
+            group = groups.resolve(max(range(len(last.value)), key=last.value.__getitem__))
+        named = group is not None and max(last.value) > DISAGREEING
+        if not named or group is None or question.cluster == group:  # in none of the sub-groups
+            return []
+        row = question.items[0]
+        with self._nesting:
+            nested = self._nested
+            if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
+                return []
+        return [Question("group", question.items, group)]
+
+    def warm_up(self) -> None:
+        """Load data and models, so that the first question is fast."""
+        self.catch_up()
+        load_forest()
+        self.propose(1, frozenset(), "")
+
+    def _teach(self, policy: StratifiedPolicy, answers: Answers) -> None:
+        """Let the policy learn, and keep its warnings."""
+        _, notes = collect_warnings(partial(policy.learn, answers))
+        self._taught = answers
+        known = [pair for pair in self._notes if pair[0] < policy.round]
+        self._notes = [*known, *((policy.round - 1, note) for note in notes)]
+
+    def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
+        """The best questions that are neither answered nor pending; fits models when due."""
+        policy = self.policy  # first, since it determines `again`
+        self.fitter.note_request(annotator)
+        self.fitter.learn(policy)
+        with self.runtime.lock:
+            state, number = self.runtime.state, self.runtime.number
+            free = [q for q in self.again if q not in pending and not state.count(number(q) or 0)]
+            first = free[:n]
+        if len(first) == n:
+            return first
+        more, groups = n - len(first), self.runtime.groups
+        busy: Set[Question] = pending | set(first)
+        with self._nesting:
+            nested = self._nested
+            if nested is not None:
+                return first + collect_warnings(lambda: nested.propose(more, busy, annotator))[0]
+        if groups.is_plain:
+            return first + collect_warnings(lambda: policy.propose(more, busy, annotator))[0]
+        columns = {q for q in map(groups.to_columns, busy) if q is not None}
+        proposed = collect_warnings(lambda: policy.propose(more, columns, annotator))[0]
+        return first + [groups.to_numbers(question) for question in proposed]
+
+    @property
+    def again(self) -> tuple[Question, ...]:
+        """Questions to ask again, by the last table of answers."""
+        return () if self._table is None else self._table.again
+
+    def learn_again(self) -> None:
+        """Learn what came within this `reading_once` block, too."""
+        moment = self.runtime.moment
+        if moment is not None:
+            moment.is_taught = False
+
+    def compute(self) -> ComputedResult:
+        """The result of all valid answers; recomputed after changes."""
+        with self._finding:
+            policy = self.catch_up()
+            answers = self._taught  # not those that came meanwhile
+            last, settings, examples = self.last_result, policy.settings, policy.examples
+            if (
+                last is None or last.answers is not answers or last.policy is not policy
+                or last.settings is not settings or last.examples is not examples
+            ):  # fmt: skip
+                result, notes = collect_warnings(lambda: _result(policy, answers))
+                if self._nested is not None:  # some answers are about sub-groups alone
+                    with self.runtime.lock:
+                        numbers = [event.question for event in self.runtime.state.evidence()]
+                    result = replace(result, n_queries=len({*numbers}), n_queries_raw=len(numbers))
+                within: dict[int, Clustering] = {}
+                notes_within: list[tuple[int, AskmeansWarning]] = []
+                with self._nesting:
+                    branches = {} if self._nested is None else self._nested.branches
+                    for number, branch in branches.items():
+                        within[number], warned = collect_warnings(branch.clustering)
+                        notes_within += [(number, note) for note in warned]
+                self.last_result = last = ComputedResult(
+                    result=result, answers=answers, policy=policy, settings=settings,
+                    examples=examples, notes=tuple(notes),
+                    has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches)),
+                    children={j: branch.node.children for j, branch in branches.items()},
+                    within=within, notes_within=tuple(notes_within),
+                )  # fmt: skip
+            return last
+
+    @property
+    def notes(self) -> list[AskmeansWarning]:
+        """Warnings of the policy that still hold."""
+        return [note for _, note in self._notes]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything was asked."""
+        with self.runtime.lock:
+            if self.runtime.wanting():
+                return False  # another opinion is wanted
+            top = self.runtime.groups.children(None)
+            if len(top) > 1 and len(self.runtime.state.answered) < len(self.runtime.rows):
+                return False  # an item is left: no need to rank the questions
+        return not self.propose(1, frozenset(), "")
+
+    @property
+    def settled(self) -> bool:
+        """Whether the policy would stop, by the models fitted so far."""
+        with self._nesting:
+            policy = self._nested or self.policy
+            return collect_warnings(lambda: policy.settled)[0]
+
+    def is_surprising(self, number: int, value: Value) -> bool:
+        """Whether confident models expected another answer."""
+        policy, question = self.policy, self.runtime.question(number)
+        if question.kind not in ("membership", "group"):
+            return False
+        expected = collect_warnings(lambda: policy.expected(question.items[0]))[0]
+        if expected is None:
+            return False
+        if isinstance(value, tuple):
+            distance = difference(self.runtime.groups.row_now(value), expected)
+            return max(expected) > DISAGREEING and distance > DISAGREEING
+        column = None if question.cluster is None else self.runtime.groups.column(question.cluster)
+        return column is not None and abs(value - expected[column]) > DISAGREEING
+
+    def error_curve(self) -> tuple[ErrorEstimate, ...]:
+        """How the estimated error of the result fell as answers came."""
+        return collect_warnings(self.catch_up().error_curve)[0]
+
+    @property
+    def suggestion(self) -> tuple[int, str | None]:
+        """The number of groups that the answers suggest; and why, if there are fewer."""
+        policy = self.policy
+        wanted = collect_warnings(lambda: policy.suggested_clusters)[0]
+        if wanted <= policy.n_clusters:
+            return wanted, None
+        lost, answered = collect_warnings(lambda: policy.unassigned)[0]
+        return wanted, (
+            f"{lost} of the {answered} items asked about belong to none of the {policy.n_clusters} "
+            f"groups, so there may be {wanted}."
+        )
+
+    def _evidence(self) -> "_Evidence":
+        """The valid answers as a table."""
+        state = self.runtime.state
+        if self._table is not None and self._table.state is not state:
+            self._table = None
+        if self._table is not None and self._table.n_changes != state.n_changes:
+            self._table = self._carried_on(self._table)
+        if self._table is None:
+            groups = self.runtime.groups
+            evidence = as_evidence(state.evidence(), self.runtime.plain_question, groups)
+            answers = Answers.of(renumbered(evidence), len(groups.children(None)))
+            again = to_ask_again(evidence) if state.group_changes else []
+            nodes = []
+            for number in groups.inner:
+                node, further = self._node(number)
+                nodes.append(node)
+                again += further
+            self._table = _Evidence(
+                state=state,
+                n_changes=state.n_changes,
+                n_rewrites=state.n_rewrites,
+                n_given=len(state.log_answers),
+                answers=answers,
+                again=tuple(again),
+                nodes=tuple(nodes),
+            )
+        return self._table
+
+    def _node(self, number: int) -> tuple[Node, list[Question]]:
+        """A group with sub-groups and what was answered about these, and what to ask again."""
+        groups, state = self.runtime.groups, self.runtime.state
+        evidence = as_evidence(state.evidence(), self.runtime.plain_question, groups, number)
+        children = groups.children(number)
+        node = Node(
+            number=number,
+            parent=groups.parent(number),
+            children=tuple(children),
+            answers=Answers.of(renumbered(evidence), len(children)),
+            advice=as_advice(state.advice, groups, number),
+        )
+        return node, [q._replace(cluster=number) for q in to_ask_again(evidence)]
+
+    def _carried_on(self, table: "_Evidence") -> "_Evidence | None":
+        """The table extended by new answers; None if it must be made again."""
+        state, groups = self.runtime.state, self.runtime.groups
+        if table.n_rewrites != state.n_rewrites or state.group_changes:
+            return None
+        new = state.log_answers[table.n_given :]
+        evidence = as_evidence(new, self.runtime.plain_question, groups)
+        if any(answer.repeat for answer in evidence):  # it may replace an earlier one
+            return None
+        answers = table.answers.extended(evidence, len(groups.children(None)))
+        return replace(
+            table, n_changes=state.n_changes, n_given=len(state.log_answers), answers=answers
+        )
+
+    def _policy_config(self) -> Config:
+        """The parameters of the policy, with the present groups and budget.
+
+        The number of items is limited only without a budget.
+        """
+        config = replace(self.runtime.config, n_clusters=len(self.runtime.groups.children(None)))
+        changed = (config.budget is None) != (self.runtime.state.budget is None)
+        return replace(config, budget=self.runtime.state.budget) if changed else config
+
+
+def _places_items(batch: AnswerBatch) -> bool:
+    """Whether an answer is neither "cannot say" nor "none of these"."""
+    if batch.queries.kind == "group":
+        return bool((batch.values > 0.0).any())
+    return bool(np.isfinite(batch.values).any())
+
+
+def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
+    """The best result from these answers, with its cost."""
+    clustering = policy.clustering()
+    questions = {question for batch in answers.batches for question in batch.queries.questions()}
+    return Result(
+        clustering=clustering,
+        n_queries=len(questions),
+        n_queries_raw=len(answers),
+        n_rounds=policy.round,
+        history=answers,
+    )
