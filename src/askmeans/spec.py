@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class PlanSpec:
     seed: int = 0  # of the choice of questions
 
     @classmethod
-    def checked(cls, owner: str, **raw: Any) -> "PlanSpec":
+    def checked(cls, owner: str, **raw: Any) -> Self:
         """Make a record with plain numbers and a strategy object.
 
         An invalid parameter is a ParameterError that names the owner.

@@ -29,7 +29,7 @@ def test_status_counts_items_and_says_when_they_are_few_enough(askmeans, folder)
     assert "in the wrong group" not in before
     assert "Good enough" not in before
     with sessions.open(folder / "s.db") as session:
-        assert session.config.strategy["target"] == 0.2
+        assert session.config.target == 0.2
         for _ in range(40):
             (question,) = session.ask()
             session.tell(question.id, question.items[0] // 50)

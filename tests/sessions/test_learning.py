@@ -62,10 +62,11 @@ def test_nothing_of_an_answered_session_is_pickled(make, kit):
 def test_a_session_of_another_default_keeps_its_strategy(make, again):
     session = make(ask="group")
     default = Stratified()
-    sizes = {name: value for name, value in session.config.strategy.items() if name != "kind"}
-    assert session.config.strategy["kind"] == type(default).__name__
+    stored = session.runtime.record.config["strategy"]
+    sizes = {name: value for name, value in stored.items() if name != "kind"}
+    assert stored["kind"] == type(default).__name__
     assert sizes == dataclasses.asdict(default)
-    assert again(session).config.make_strategy() == session.config.make_strategy()
+    assert again(session).config.strategy == session.config.strategy == default
 
 
 def test_the_seed_is_kept_when_none_is_given(make, again):

@@ -179,10 +179,9 @@ def _opened(job: Job) -> Session:
         add_advice(session, job.advice)
         return session
     session = sessions.open(path, X=job.items.features)
-    before = session.config.spec()
     fields = ("n_clusters", "ask", "seed", "levels", "fuzzifier")
     changed = [f"--{name}".replace("n_", "") for name in fields
-               if getattr(before, name) != getattr(spec, name)]  # fmt: skip
+               if getattr(session.config, name) != getattr(spec, name)]  # fmt: skip
     if names != session.config.cluster_names:
         changed.append("--names")
     if job.items.ids != session.rows.ids()[: len(job.items.ids)]:

@@ -62,10 +62,8 @@ def run(options: InitOptions) -> None:
 
 def _report(options: InitOptions, session: Session, n: int, columns: list[Column]) -> None:
     """Print what the session will take."""
-    from askmeans.sessions.results import expected
-
     config, per_question = session.config, options.seconds_per_question
-    forecast = expected(config.make_strategy(), n, config)
+    forecast = config.forecast(n)
     lines = [f"session: {session.name}, {n} items, {config.n_clusters} clusters",
              f"scale: {options.table.scale}"]  # fmt: skip
     count = minutes = rounds = error = None

@@ -4,15 +4,15 @@ The strategy is stored with its resolved name and sizes, so that another default
 does not change an old session.
 """
 
-import dataclasses
 import shlex
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from askmeans._util.checks import check_name, check_number, check_positive, check_share
-from askmeans.exceptions import ParameterError, StoreVersionError
+from askmeans.budgets import Forecast, forecast
+from askmeans.exceptions import AskmeansError, ParameterError, StoreVersionError
 from askmeans.fuzzy.items import as_items
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.group_numbers import RESERVED
@@ -32,96 +32,78 @@ FEWEST = 2  # groups that "auto" starts from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
-    """The parameters of a session."""
+class Config(PlanSpec):
+    """The parameters of a session: those of its questions, and its own."""
 
-    n_clusters: int
-    ask: str
-    strategy: dict[str, Any]  # {"kind": "Stratified", "max_items": 100, ...}
-    budget: int | None
-    levels: int | None
-    annotations: int
-    most_annotations: int | None  # if people disagree, or models expected another answer
-    fuzzifier: float
-    seed: int
+    annotations: int = 1
+    most_annotations: int | None = None  # if people disagree, or models expected another answer
     lease_seconds: float
-    cluster_names: list[str] | None
-    typical: list[list[int]] | None  # typical items of each cluster without a name
-    feature_names: list[str] | None
-    grows: bool | None  # whether groups are added when the answers suggest it
-    units: list[list[float]] | None  # [middle, width] of each feature before scaling
-    recipe: dict[str, Any] | None  # recipe of the features (askmeans.tables)
-    uses_names: bool | None  # whether names of groups are examples; None in older sessions: not
-    encoded_names: dict[str, list[float]] | None  # by an embedding that is not stored
+    cluster_names: list[str] | None = None
+    typical: list[list[int]] | None = None  # typical items of each cluster without a name
+    feature_names: list[str] | None = None
+    grows: bool | None = None  # whether groups are added when the answers suggest it
+    units: list[list[float]] | None = None  # [middle, width] of each feature before scaling
+    recipe: dict[str, Any] | None = None  # recipe of the features (askmeans.tables)
+    uses_names: bool | None = None  # whether names are examples; None in older sessions: not
+    encoded_names: dict[str, list[float]] | None = None  # by an embedding that is not stored
 
     @classmethod
-    def checked(
+    def of_create(
         cls,
         *,
         n_clusters: Any,
         ask: Any,
         strategy: Any,
-        levels: Any,
-        annotations: Any,
-        random_state: Any,
-        lease_seconds: Any,
-        cluster_names: Any,
         target: Any = None,
+        annotations: Any = 1,
+        random_state: Any = None,
+        lease_seconds: Any,
+        cluster_names: Any = None,
         use_names: bool = True,
-        **decisive: Any,
+        **spec: Any,
     ) -> "Config":
         """Check the parameters of `create`; an error names an invalid one."""
         grows = n_clusters == "auto"
         if grows:
             n_clusters = FEWEST if cluster_names is None else len(list(cluster_names))
         _check_strategy(strategy)
-        spec = PlanSpec.checked(
-            _OWNER, n_clusters=n_clusters, seed=as_seed(random_state, _OWNER),
-            ask=default_ask(strategy) if ask is None else ask, strategy=strategy, levels=levels,
-            **decisive,
+        least, most = _annotations(annotations)
+        check_positive(lease_seconds, "lease_seconds", _OWNER)
+        config = cls.checked(
+            _OWNER, n_clusters=n_clusters, ask=default_ask(strategy) if ask is None else ask,
+            strategy=strategy, seed=as_seed(random_state, _OWNER), annotations=least,
+            most_annotations=most, lease_seconds=float(lease_seconds), grows=grows, **spec,
         )  # fmt: skip
+        config.to_json()  # refuses what cannot be stored
         if target is not None:
             check_share(target, "target", _OWNER)
-            strategy = dataclasses.replace(spec.strategy, target=float(target))
-            spec = dataclasses.replace(spec, strategy=strategy)
-        if grows and spec.ask != "group":
+            stopping = replace(config.strategy, target=float(target))
+            config = replace(config, strategy=stopping)
+        if grows and config.ask != "group":
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be a number, unless groups are asked "
-                f"for. Got 'auto' with ask={spec.ask!r}; use ask=\"group\"."
+                f"for. Got 'auto' with ask={config.ask!r}; use ask=\"group\"."
             )
-        least, most = _annotations(annotations)
-        if least == 1 and most is not None and spec.ask in SIMILARITIES:
+        if least == 1 and most is not None and config.ask in SIMILARITIES:
             raise ParameterError(
                 f"The 'annotations' parameter of {_OWNER} must be at least 2 for everybody where "
                 "no model expects answers, as where items are compared. Got "
                 f"{annotations!r:.60}; use (2, {most})."
             )
-        check_positive(lease_seconds, "lease_seconds", _OWNER)
-        kept = spec.to_json()
-        del kept["repeats"]  # a session has annotations
-        return cls(
-            **kept,
-            annotations=least,
-            most_annotations=most,
-            lease_seconds=float(lease_seconds),
-            cluster_names=check_names(cluster_names, int(n_clusters)),
-            typical=None,
-            grows=grows,
-            feature_names=None,
-            units=None,
-            recipe=None,
-            uses_names=bool(use_names) and spec.ask not in SIMILARITIES,
-            encoded_names=None,
+        return replace(
+            config,
+            cluster_names=check_names(cluster_names, config.n_clusters),
+            uses_names=bool(use_names) and config.ask not in SIMILARITIES,
         )
 
     @classmethod
     def of_session(cls, record: SessionRecord, url: str) -> "Config":
         """The parameters of a stored session, which must ask with the default strategy."""
         with as_written(url):
-            config = cls.from_json(record.config)
-        kind = config.strategy["kind"]
-        if kind == Stratified.__name__:
-            return config
+            kind = record.config["strategy"]["kind"]
+            check(isinstance(kind, str), "strategy")
+            if kind == Stratified.__name__:
+                return cls.from_json(record.config)
         made_at = time.strftime("%Y-%m-%d", time.gmtime(record.at))
         raise StoreVersionError(
             f"Sessions must ask with the default strategy. Got session {record.name!r} in {url}, "
@@ -134,17 +116,16 @@ class Config:
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> "Config":
-        """The inverse of `to_json`."""
-        config = from_stored(cls, values)
+        """The inverse of `to_json`; a ValueError for values that `of_create` refuses."""
+        spec = PlanSpec.from_json(values)
+        named = {field.name: getattr(spec, field.name) for field in fields(PlanSpec)}
+        config = from_stored(cls, values | named)
         config._check()
         return config
 
     def _check(self) -> None:
-        """Raise a ValueError for values that `checked` refuses."""
+        """Raise a ValueError for values that `of_create` refuses."""
         check(is_whole(self.n_clusters, 1), "n_clusters")
-        check(
-            isinstance(self.strategy, dict) and isinstance(self.strategy["kind"], str), "strategy"
-        )
         check(self.ask in ASK, "ask")
         check(is_whole(self.annotations, 1), "annotations")
         check(is_number(self.lease_seconds, 0.0), "lease_seconds")
@@ -161,29 +142,26 @@ class Config:
         check(all(is_number(each) for half in self.units or () for each in half), "units")
         check(self.recipe is None or isinstance(self.recipe, dict), "recipe")
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values."""
-        return dataclasses.asdict(self)
-
-    def make_strategy(self) -> Stratified:
-        """The strategy of the session."""
-        strategy: Stratified = self.spec().strategy
-        return strategy
-
-    def spec(self) -> PlanSpec:
-        """The parameters of the questions."""
-        return PlanSpec.from_json(self.to_json())
-
     @property
     def target(self) -> float:
         """The share of wrong items at which to stop, as given to `create`; 0.0 for none."""
-        return float(self.strategy.get("target") or 0.0)
+        return float(self.strategy.target or 0.0)
 
     def make_policy(self, X: Any, blank: Iterable[int] = ()) -> StratifiedPolicy:
         """Make the policy, the same at every call; blank items come last."""
-        made = self.spec().make(as_items(X, blank))
+        made = self.make(as_items(X, blank))
         assert isinstance(made, StratifiedPolicy)
         return made
+
+    def forecast(self, n_items: int) -> Forecast | None:
+        """The questions that the strategy will ask about so many items; None if it cannot say."""
+        ask: Any = self.ask if self.ask in ("group", "relative") else "membership"
+        if self.ask in ("similarity", "pairwise") and self.n_clusters > 1:
+            ask = "similarity"
+        try:
+            return forecast(self.strategy, n_items, self.n_clusters, ask=ask)
+        except (AskmeansError, AttributeError, StopIteration):
+            return None
 
 
 def _check_strategy(strategy: Any) -> None:

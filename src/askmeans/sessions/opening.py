@@ -138,7 +138,7 @@ def create(
     >>> session.groups.names
     ['Group A', 'Group B']
     """
-    config = Config.checked(
+    config = Config.of_create(
         n_clusters=n_clusters, ask=ask, strategy=strategy, target=target, budget=budget,
         levels=levels, annotations=annotations, fuzzifier=fuzzifier,
         random_state=random_state, lease_seconds=lease_seconds, cluster_names=cluster_names,

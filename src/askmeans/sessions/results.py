@@ -8,15 +8,13 @@ from dataclasses import replace
 from functools import partial
 from heapq import merge
 from itertools import pairwise
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from askmeans._util.arrays import Floats
-from askmeans.budgets import Forecast, forecast
-from askmeans.exceptions import AskmeansError, AskmeansWarning
+from askmeans.exceptions import AskmeansWarning
 from askmeans.policy.nested import levels_of
 from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
@@ -134,8 +132,7 @@ class Results:
         self._runtime = runtime
         self._learning = learning
         self._exemplars = _Exemplars(runtime)
-        config = runtime.config
-        self._forecast = expected(config.make_strategy(), len(runtime.rows.base), config)
+        self._forecast = runtime.config.forecast(len(runtime.rows.base))
 
     def result(self, state: SessionState) -> SessionResult:
         """The result of all valid answers; recomputed after changes."""
@@ -436,16 +433,3 @@ def seconds_per_answer(state: State) -> tuple[float, str]:
         return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
     seconds = statistics.median(gaps)
     return seconds, f"{seconds:.1f} seconds a question, as so far"
-
-
-def expected(strategy: Any, n: int, config: Any) -> Forecast | None:
-    """The forecast of a strategy; None without one."""
-    ask: Literal["membership", "group", "similarity", "relative"] = "membership"
-    if config.ask in ("group", "relative"):
-        ask = config.ask
-    elif config.ask in SIMILARITIES and config.n_clusters > 1:
-        ask = "similarity"
-    try:
-        return forecast(strategy, n, config.n_clusters, ask=ask)
-    except (AskmeansError, AttributeError, StopIteration):
-        return None

@@ -14,7 +14,6 @@ from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
-from askmeans.sessions.config import Config
 from askmeans.sessions.display import Item
 from askmeans.sessions.events import Reply, Skip
 from askmeans.sessions.group_numbers import unique_names
@@ -190,13 +189,14 @@ def stored_answers(url: str | Path, name: str | None) -> Table:
     store = open_store(url)
     try:
         record = load_record(store, name)
-        config, ids = Config.from_json(record.config), Rows(store, record).ids()
+        config, ids = record.config, Rows(store, record).ids()
         questions, state = dict(store.questions(record.id)), State()
         with as_written(store.url):
             state.fold(store.events(record.id))
-        known = dict(enumerate(config.cluster_names or ())) | state.names
+            known = dict(enumerate(config["cluster_names"] or ())) | state.names
+            names = unique_names(known, config["n_clusters"])
         return _answers_table(
-            ids, unique_names(known, config.n_clusters),
+            ids, names,
             ((Question(id=event.question, **questions[event.question]._asdict()),
               state.as_of_now(event)) for event in state.replies()),
         )  # fmt: skip
