@@ -212,17 +212,18 @@ class Graph:
 
     def columns(self, rows: NDArray[np.intp]) -> list[Floats]:
         """The kernels' columns for these items; cached for the next call."""
-        known = np.array([row in self._places for row in rows.tolist()], dtype=bool)
-        n = len(self._columns[0])
-        unit = np.zeros((n, int((~known).sum())))
-        unit[rows[~known], np.arange(unit.shape[1])] = 1.0
+        new = [place for place, row in enumerate(rows.tolist()) if row not in self._places]
+        known = np.setdiff1d(np.arange(len(rows)), new)
         before = [self._places[row] for row in rows[known].tolist()]
+        unit = np.zeros(len(self._columns[0]))
         made = []
         for i, solver in enumerate(self._solvers):
-            columns = np.empty((n, len(rows)))
+            columns = np.empty((len(unit), len(rows)))
             columns[:, known] = self._columns[i][:, before]
-            if unit.shape[1]:
-                columns[:, ~known] = solver.solve(unit)
+            for place in new:  # each alone: solved together, they would round by their number
+                unit[rows[place]] = 1.0
+                columns[:, place] = solver.solve(unit)
+                unit[rows[place]] = 0.0
             made.append(columns)
         if len(rows) <= _KEPT:
             self._columns = made
