@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import threading
 import time
 import zipfile
 from contextlib import contextmanager
@@ -15,7 +16,9 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from askmeans import sessions
+from askmeans._util.progress import report_progress
 from askmeans.datasets import make_messages
+from askmeans.web import drafts
 from askmeans.web.drafts import Drafts, Plan
 from askmeans.web.project_pages import create_projects_app
 
@@ -206,18 +209,18 @@ def test_nothing_is_where_projects_are_until_a_project_is_complete(home, tmp_pat
 
 
 def test_a_draft_becomes_one_project(tmp_path):
-    drafts = Drafts(tmp_path)
-    draft = drafts.new()
+    kept = Drafts(tmp_path)
+    draft = kept.new()
     file = draft.folder / "album.zip"
     file.write_bytes(album())
-    drafts.read(draft, file)
+    kept.read(draft, file)
     for titles in ([], ["Shop", "Twice"], ["Again"]):  # two at once, and one when it is made
         for title in titles:
-            drafts.make(draft, Plan(title=title, n_clusters=2))
+            kept.make(draft, Plan(title=title, n_clusters=2))
         while draft.stage is not None:
             time.sleep(0.01)
     assert left_in(tmp_path) == ["Shop.db", "Shop.pictures"]
-    drafts.close()
+    kept.close()
 
 
 def test_a_table_has_no_pictures_read_from_the_server(home, tmp_path):
@@ -375,3 +378,26 @@ def test_an_invited_person_comes_into_one_project_only(tmp_path, tools):
         assert client.get("/p/veg/help").url.path == "/p/veg/signin"
         assert client.get("/p/fruit/groups").status_code == 403
         assert client.get("/").url.path == "/signin"
+
+
+def test_a_long_step_shows_its_share_and_the_seconds_left(home, monkeypatch):
+    page, go_on = send(home, "text\na red bus\na blue car\na green tram\n"), threading.Event()
+    read = drafts.read_items
+
+    def slowly(*args, **kwargs):
+        report_progress(0.01)
+        go_on.wait(30.0)
+        return read(*args, **kwargs)
+
+    monkeypatch.setattr(drafts, "read_items", slowly)
+    fields = {"token": home.cookies["askmeans_token"], "title": "Shop", "n": "2"}
+    reply = home.post(page.url.path, data=fields)
+    try:
+        while "value=" not in (making := reply.text.partition('id="making"')[2]):
+            time.sleep(0.02)
+            reply = home.get(reply.url.path)
+    finally:
+        go_on.set()
+    assert 'value="0.01"' in making
+    assert "seconds left" in making
+    settled(home, reply)

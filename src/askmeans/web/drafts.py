@@ -9,6 +9,7 @@ Rules of this file:
 
 import io
 import logging
+import math
 import os
 import re
 import secrets
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans import sessions
 from askmeans._util.background import background_pool
+from askmeans._util.progress import reporting_progress
 from askmeans.estimators.candidate_tables import read_candidates
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.tables import Items, read_items
@@ -94,6 +96,8 @@ class Draft:
         self.data = folder  # the file, or the folder with pictures
         self.title = ""
         self.stage: str | None = "Waiting"  # what is being done; None where it is a person's turn
+        self.share: float | None = None  # of it that is done, where that is known
+        self._began = time.monotonic()
         self.trouble = ""  # what went wrong, in a sentence
         self.columns: list[DraftColumn] = []
         self.pictures: list[str] = []  # the first ones, where it is a folder of pictures
@@ -107,13 +111,29 @@ class Draft:
         """Whether its columns are known."""
         return bool(self.columns)
 
+    @property
+    def seconds_left(self) -> int | None:
+        """About how long the present stage still takes, if that is known."""
+        share = self.share
+        if not share:
+            return None
+        return math.ceil((time.monotonic() - self._began) * (1.0 - share) / share)
+
+    def _begin(self, stage: str) -> None:
+        """Begin a stage of the work."""
+        self.stage, self.share, self._began = stage, None, time.monotonic()
+
+    def _report(self, share: float) -> None:
+        """Note the share of the present stage that is done."""
+        self.share = share
+
     def read(self, file: Path) -> None:
         """Read the file, and describe its columns."""
-        self.stage = "Reading the file"
+        self._begin("Reading the file")
         self.title = "Pasted texts" if file.name == _LINES else _as_title(file.stem)
         self.data = file
         if file.suffix.lower() == ".zip":
-            self.stage = "Unpacking the pictures"
+            self._begin("Unpacking the pictures")
             self.data = self.folder / "pictures"
             unpack_pictures(file, self.data)
             file.unlink()
@@ -139,9 +159,9 @@ class Draft:
         self.plan = plan
         file = home / f"{file_stem(plan.title)}.db"
         _check_free(file, plan.title)
-        self.stage = "Reading the file"
+        self._begin("Reading the file")
         items = self._items(plan)
-        self.stage = f"Finding groups among {len(items.ids):,} items"
+        self._begin(f"Finding groups among {len(items.ids):,} items")
         if items.folder is not None:
             items = replace(items, folder=_pictures_of(file))
         with TemporaryDirectory(dir=self.folder) as folder:
@@ -208,13 +228,14 @@ class Draft:
             text = f"One column of vectors at most: choose {' or '.join(vectors[:3])}."
             raise ParameterError(text, user_message=text)
         table, id_column = self._table(ids[0] if ids else None)
-        self.stage = f"Encoding {len(table.frame):,} rows"
-        return read_items(
-            table, id=id_column, vectors=vectors[0] if vectors else None,
-            show=[name for name, use in uses.items() if use in ("feature", "shown")],
-            features={name: plan.kinds.get(name) or _own_kind(own[name].column)
-                      for name in features if name not in vectors},
-        )  # fmt: skip
+        self._begin(f"Encoding {len(table.frame):,} rows")
+        with reporting_progress(self._report):
+            return read_items(
+                table, id=id_column, vectors=vectors[0] if vectors else None,
+                show=[name for name, use in uses.items() if use in ("feature", "shown")],
+                features={name: plan.kinds.get(name) or _own_kind(own[name].column)
+                          for name in features if name not in vectors},
+            )  # fmt: skip
 
 
 class Drafts:

@@ -21,6 +21,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from askmeans._util.checks import check_number
+from askmeans._util.progress import stage
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.sessions import Session
 from askmeans.sessions.served import Served, recall, remember, served_file
@@ -139,6 +140,9 @@ def serve(
         )
     sys.stdout.write(f"page: {link} (Ctrl-C stops it; every answer is kept)\n")
     sys.stdout.flush()
+    if not Path(url).is_dir():
+        session = app.state.context.session
+        threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
     config = uvicorn.Config(
         app, log_level="warning", server_header=False, timeout_graceful_shutdown=2,
         access_log=False,  # it would contain queries
@@ -187,7 +191,6 @@ def _session(
     except BaseException:
         app.state.context.close()
         raise
-    threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
     return app, listening, link
 
 
@@ -226,8 +229,8 @@ def _limit_arenas() -> None:
 
 def _warm_up(session: Session) -> None:
     """Get ready for many people at once, in a process that does nothing else."""
-    with suppress(AskmeansError):  # a request meets the same error, and reports it
-        session.warm_up()
+    with suppress(AskmeansError), stage("fitting models for the first questions"):
+        session.warm_up()  # a request meets the same errors, and reports them
     gc.collect()
     gc.freeze()  # what stays is not collected again: 0.1 s, at every twentieth answer
 

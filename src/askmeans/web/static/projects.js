@@ -68,6 +68,7 @@ async function look() {
     const stage = part.querySelector("strong").textContent;
     const shown = document.querySelector("#making strong");
     if (shown.textContent !== stage) document.getElementById("making").replaceWith(part);
+    else document.getElementById("share").replaceWith(page.getElementById("share"));
   } catch {
     // The server may come back.
   }
