@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from askmeans.policy.compression import compression
+from askmeans.policy.scales import compression
 
 
 def items(seed, n=60, d=4):
