@@ -20,7 +20,6 @@ from askmeans.cli.tables import (
     embed_option,
     write_frames,
 )
-from askmeans.estimators.candidate_tables import ROW
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.results import without_traces
@@ -28,7 +27,7 @@ from askmeans.sessions.config import Config
 from askmeans.tables import Recipe, apply_recipe
 from askmeans.tables.encoders import Number, Scaling
 from askmeans.tables.items import item_ids
-from askmeans.tables.large import ParquetTable, is_parquet
+from askmeans.tables.large import ROW, ParquetTable, is_parquet
 from askmeans.tables.reading import RawTable, check_column, read_table
 
 if TYPE_CHECKING:

@@ -13,11 +13,15 @@ from askmeans._util.files import atomic_file
 from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, comma_list
 from askmeans.cli.output import complain
-from askmeans.estimators.candidate_tables import read_candidates, sample_candidates
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables import Items, read_items
 from askmeans.tables.encoders import Number
-from askmeans.tables.large import ParquetTable, is_parquet
+from askmeans.tables.large import (
+    ParquetTable,
+    is_parquet,
+    read_candidates,
+    sample_candidates,
+)
 from askmeans.tables.reading import RawTable
 from askmeans.tables.texts import Text
 

@@ -9,17 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans._util.checks import as_weights, default_float_errors
-from askmeans.estimators.candidates import RowPredictor, candidate_rows, run_about_candidates
-from askmeans.estimators.clusterer import Clusterer
-from askmeans.estimators.fitted import (
-    Strongest,
-    attributes_of,
-    attributes_of_all,
-    set_attributes,
-    strongest,
-    unsupervised,
-)
-from askmeans.estimators.inputs import (
+from askmeans.estimators.base import (
+    Clusterer,
     as_engine,
     as_generator,
     check_features,
@@ -27,6 +18,16 @@ from askmeans.estimators.inputs import (
     check_metric,
     check_new_items,
     is_out_of_core,
+)
+from askmeans.estimators.fitted import (
+    RowPredictor,
+    Strongest,
+    attributes_of,
+    attributes_of_all,
+    run_about_candidates,
+    set_attributes,
+    strongest,
+    unsupervised,
 )
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.model import check_enough_items
@@ -239,6 +240,8 @@ class ActiveFuzzyKMeans(Clusterer):
         seed = self.random_state if isinstance(self.random_state, Integral) else rng
         rows = None
         if engine is not None:
+            from askmeans.tables.large import candidate_rows
+
             rows = candidate_rows(n_items, as_seed(seed, "ActiveFuzzyKMeans"))
             items = engine.take(rows)[0]
         if oracle is None and not has_evidence:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name
-from askmeans.estimators.inputs import check_new_items
+from askmeans.estimators.base import check_new_items
 from askmeans.exceptions import ParameterError
 from askmeans.policy.advisers import Advice
 from askmeans.policy.examples import Examples

@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from askmeans._util.checks import as_weights, check_choice, check_number
-from askmeans.estimators.clusterer import Clusterer
-from askmeans.estimators.inputs import (
+from askmeans.estimators.base import (
     SEEDINGS,
+    Clusterer,
     as_engine,
     as_generator,
     check_features,

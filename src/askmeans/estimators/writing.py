@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
-from askmeans.estimators.inputs import is_foreign
+from askmeans.estimators.base import is_foreign
 from askmeans.exceptions import ParameterError
 from askmeans.fuzzy.engines.array_api import to_numpy
 

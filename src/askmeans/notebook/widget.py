@@ -9,8 +9,8 @@ import traitlets
 
 from askmeans import sessions
 from askmeans.estimators import ActiveFuzzyKMeans
+from askmeans.estimators.base import check_items
 from askmeans.estimators.fitted import take_result
-from askmeans.estimators.inputs import check_items
 from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.notebook.card import CardDocument
 from askmeans.queries import ME

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING, Any
 from askmeans import sessions
 from askmeans._util.background import background_pool
 from askmeans._util.progress import reporting_progress
-from askmeans.estimators.candidate_tables import read_candidates
 from askmeans.exceptions import AskmeansError, DataError, ParameterError
 from askmeans.tables import Items, read_items
 from askmeans.tables.columns import Column, Roles, describe_columns
+from askmeans.tables.large import read_candidates
 from askmeans.tables.pictures import open_picture
 from askmeans.tables.reading import RawTable, read_table
 from askmeans.web.uploads import unpack_pictures

@@ -6,10 +6,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans import ActiveFuzzyKMeans, metrics, oracles
-from askmeans.estimators import candidates
-from askmeans.estimators.candidates import candidate_rows, rank_bound
+from askmeans.estimators.fitted import rank_bound
 from askmeans.exceptions import NoOracleWarning, OracleError
 from askmeans.queries import GroupQueries, MembershipQueries, PairQueries
+from askmeans.tables import large
+from askmeans.tables.large import candidate_rows
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,7 @@ def data():
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(candidates, "MOST", 600)
+    monkeypatch.setattr(large, "MOST", 600)
 
 
 @pytest.mark.usefixtures("few")
@@ -106,7 +107,7 @@ def test_an_oracle_that_fails_leaves_a_history_about_all_rows(data):
 def test_candidates_hang_on_the_seed_and_are_all_of_few_rows():
     assert candidate_rows(1000, 3).tolist() == list(range(1000))
     rows = candidate_rows(10**7, 3)
-    assert len(np.unique(rows)) == len(rows) == candidates.MOST
+    assert len(np.unique(rows)) == len(rows) == large.MOST
     assert (rows == candidate_rows(10**7, 3)).all()
     assert (rows != candidate_rows(10**7, 4)).any()
 

@@ -1,4 +1,4 @@
-"""Checks of estimators' inputs, and engines for data outside of numpy's memory.
+"""The base of both estimators: checks of their inputs, engines for data outside of numpy's memory.
 
 Data may be a numpy array or a table, which scikit-learn's own checks convert, or a path, a memory
 map, a Dask collection or an array of another library, which become engines.
@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_random_state, validate_data
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from askmeans._util.checks import as_weights, check_choice, check_seed
 from askmeans.exceptions import DataError, DataTypeError, ParameterError
@@ -29,6 +34,53 @@ if TYPE_CHECKING:
 SEEDINGS = ("k-means++", "fuzzy++", "random", "k-means||")
 _NAMED = 8  # columns in a message
 _FEATURES = ("n_features_in_", "feature_names_in_")
+
+
+class Clusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """A clusterer with `cluster_centers_`."""
+
+    def transform(self, X: Any) -> NDArray[np.floating]:
+        """Return distances to the centres.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_items, n_features)
+            Items, new or old.
+
+        Returns
+        -------
+        ndarray of shape (n_items, n_clusters)
+            Euclidean distances.
+        """
+        from askmeans.fuzzy import lloyd  # loads numba, which would slow down `import askmeans`
+
+        distances: NDArray[np.floating] = self._of_items(X, lloyd.distances)
+        return distances
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`, for get_feature_names_out."""
+        return int(self.cluster_centers_.shape[0])
+
+    @property
+    def _centers(self) -> NDArray[np.floating]:
+        """The centres as a numpy array."""
+        return np.asarray(on_host(self.cluster_centers_))
+
+    def _of_items(self, X: Any, function: Callable[..., Any], *more: Any) -> Any:
+        """Return function(items, centres, ...); lazy if the items are not in memory."""
+        if (engine := self._out_of_core(X)) is not None:
+            return lazy_rows(engine, function, self._centers, *more)
+        return function(check_new_items(self, X), self._centers, *more)
+
+    def _out_of_core(self, X: Any, sample_weight: Any = None) -> Any:
+        """Return the engine of items with the fitted features; None for items in memory."""
+        check_is_fitted(self)
+        if not is_out_of_core(self, X):
+            return None
+        engine = as_engine(self, X, sample_weight)
+        check_features(self, engine, reset=False)
+        return engine
 
 
 def check_metric(estimator: BaseEstimator) -> None:
