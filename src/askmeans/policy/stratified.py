@@ -19,7 +19,6 @@ from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
 from askmeans.policy.annotators import drift_notes
-from askmeans.policy.asked_questions import AskedQuestions, digest
 from askmeans.policy.belief import ENOUGH, Belief
 from askmeans.policy.ensemble import Ensemble, one_thread
 from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
@@ -27,6 +26,7 @@ from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.ranking import Ranking, Settings, different
 from askmeans.queries import ME, Answers, Question
+from askmeans.queries.answers import AskedQuestions
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
 
 # Ratio of new answers between milestones to earlier ones: the number of fits grows with the
@@ -269,7 +269,7 @@ class StratifiedPolicy:
     def _key(self, answers: Answers) -> bytes:
         """A key of the inputs of a belief: answers, examples and advice."""
         examples = () if self._examples is None else (self._examples.digest,)
-        return b"".join([digest(answers), *examples, *(one.digest for one in self._advice)])
+        return b"".join([answers.digest(), *examples, *(one.digest for one in self._advice)])
 
     def _belief(self, answers: Answers) -> Belief:
         """The belief from these answers; the last one and that of the ranking are cached."""

@@ -1,9 +1,10 @@
-"""Answers: one answer, a batch, the table of all answers, and the ledger of answered questions."""
+"""Answers: one answer, a batch, the table of all answers, and the questions that have answers."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans._util.arrays import Floats
 from askmeans.exceptions import AnswerError
 from askmeans.queries.questions import (
+    KINDS,
     ME,
     GroupQueries,
     MembershipQueries,
@@ -21,6 +23,8 @@ from askmeans.queries.questions import (
 )
 
 Integers = NDArray[np.int64]
+Key = TypeVar("Key")
+_KINDS = tuple(KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +262,21 @@ class Answers(Sequence[Answer]):
         ledger._batches = list(self.batches)
         return ledger
 
+    def digest(self) -> bytes:
+        """Return a digest of the answers, independent of their batches.
+
+        Returns
+        -------
+        bytes
+            The digest.
+        """
+        keys, values, names = (hashlib.blake2b(digest_size=16) for _ in range(3))
+        keys.update(_keys(self).tobytes())
+        for batch in self.batches:
+            values.update(np.ascontiguousarray(batch.values).tobytes())
+            names.update("\0".join((*batch.names, "")).encode())
+        return b"".join(part.digest() for part in (keys, values, names))
+
 
 class Ledger:
     """Stores every answer, so that a question is asked once, and counts questions.
@@ -377,3 +396,78 @@ def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats
     row = np.full(shape, np.nan)
     row[: len(array)] = array
     return row
+
+
+class AskedQuestions:
+    """The questions of a table of answers, updated by the answers that changed."""
+
+    def __init__(self) -> None:
+        self._keys: Integers = np.empty((0, 6), dtype=np.int64)
+        self._listed: list[Question] = []
+        self._times: Counter[Question] = Counter()
+        self._items: Counter[int] = Counter()
+
+    def __contains__(self, question: Question) -> bool:
+        return question in self._times
+
+    def __len__(self) -> int:
+        return len(self._times)
+
+    def __iter__(self) -> Iterator[Question]:
+        return iter(self._times)
+
+    @property
+    def n_items(self) -> int:
+        """The number of items with questions."""
+        return len(self._items)
+
+    def update(self, answers: Answers) -> None:
+        """Replace the questions by those of these answers; a common start is not read again."""
+        keys = _keys(answers)
+        shared = min(len(keys), len(self._keys))
+        other = np.flatnonzero((keys[:shared] != self._keys[:shared]).any(axis=1))
+        same = int(other[0]) if len(other) else shared
+        for question in self._listed[same:]:
+            _decrement(self._times, question)
+            for item in question.items:
+                _decrement(self._items, item)
+        new = _questions(answers, same)
+        self._listed[same:] = new
+        self._times.update(new)
+        self._items.update(item for question in new for item in question.items)
+        self._keys = keys
+
+
+def _keys(answers: Answers) -> Integers:
+    """Kind, items, cluster and repeat of every question; -1 for a missing one."""
+    keys = np.full((len(answers), 6), -1, dtype=np.int64)
+    start = 0
+    for batch in answers.batches:
+        queries = batch.queries
+        rows = keys[start : start + len(queries)]
+        start += len(queries)
+        # The number of groups is part of the kind.
+        rows[:, 0] = 10 * int(np.prod(queries.shape[1:])) + _KINDS.index(queries.kind)
+        items = queries.item_table
+        rows[:, 1 : 1 + queries.width] = items if queries.ordered else np.sort(items, axis=1)
+        if isinstance(queries, MembershipQueries):
+            rows[:, 4] = queries.clusters
+        rows[:, 5] = queries.repeat
+    return keys
+
+
+def _questions(answers: Answers, start: int) -> list[Question]:
+    """The questions from this answer on."""
+    questions: list[Question] = []
+    for batch in answers.batches:
+        if start < len(batch.queries):
+            questions += batch.queries.take(slice(start, None)).questions()
+        start = max(0, start - len(batch.queries))
+    return questions
+
+
+def _decrement(counts: Counter[Key], key: Key) -> None:
+    """Count one less, without zeros."""
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from askmeans.policy.asked_questions import AskedQuestions, digest
 from askmeans.queries import Answer, Answers, GroupQueries, MembershipQueries
+from askmeans.queries.answers import AskedQuestions
 
 kinds = st.sampled_from([("membership", (3,), 1), ("group", (3,), None), ("pair", (2, 7), None),
                          ("membership", (4,), 0), ("triplet", (1, 2, 3), None)])  # fmt: skip
@@ -72,7 +72,7 @@ def test_a_digest_tells_answers_apart_and_not_how_they_came():
     whole = Answers([(1, MembershipQueries([1, 2, 3], [0, 1, 0]), said)])
     parts = Answers([(1, MembershipQueries([1], [0]), said[:1]),
                      (2, MembershipQueries([2, 3], [1, 0]), said[1:])])  # fmt: skip
-    assert digest(whole) == digest(parts)
+    assert whole.digest() == parts.digest()
     others = [
         whole.first(2),
         Answers([(1, MembershipQueries([1, 2, 4], [0, 1, 0]), said)]),
@@ -83,4 +83,4 @@ def test_a_digest_tells_answers_apart_and_not_how_they_came():
         Answers.of([Answer(round=1, kind=a.kind, items=a.items, cluster=a.cluster, repeat=0,
                            value=a.value, annotator="you") for a in whole]),
     ]  # fmt: skip
-    assert len({digest(answers) for answers in [whole, *others]}) == 8
+    assert len({answers.digest() for answers in [whole, *others]}) == 8
