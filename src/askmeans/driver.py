@@ -24,8 +24,7 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.paper.plan import Plan, stop_plan
-from askmeans.policy import Policy
-from askmeans.policy.as_plan import as_plan, failure_of
+from askmeans.policy import Policy, as_plan, failure_of
 from askmeans.queries import Ledger, Queries
 from askmeans.results import Clustering, Result
 

@@ -14,7 +14,7 @@ from askmeans.fuzzy.scores import Order
 from askmeans.paper.algorithms import sequential, two_clusters, two_phase
 from askmeans.paper.plan import Plan
 from askmeans.paper.search_state import SearchState
-from askmeans.policy.as_plan import as_plan
+from askmeans.policy import as_plan
 from askmeans.policy.belief import Scale
 from askmeans.policy.ranking import Ask, Settings
 from askmeans.policy.similarity.policy import SimilarityPolicy

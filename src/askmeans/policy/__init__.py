@@ -11,7 +11,9 @@ Rules of this package:
 from collections.abc import Set
 from typing import Protocol
 
-from askmeans.queries import ME, Answers, Question
+from askmeans.exceptions import AskmeansError, StopAsking
+from askmeans.paper.plan import Plan
+from askmeans.queries import ME, Answers, Ledger, Question, batches_of
 from askmeans.results import Clustering
 
 __all__ = ["Policy"]
@@ -44,3 +46,30 @@ class Policy(Protocol):
     @property
     def batch_size(self) -> int:
         """How many questions to ask before the next proposals may change."""
+
+
+def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
+    """The policy as a plan: ask what it proposes until it is settled, then return its clustering.
+
+    A driver that records the answers (and their annotators) passes its own ledger.
+    """
+    ledger = Ledger() if ledger is None else ledger
+    policy.learn(ledger.history)
+    try:
+        while not policy.settled and failure_of(policy) is None:
+            proposed = policy.propose(policy.batch_size)
+            for queries in batches_of(proposed, policy.n_clusters):
+                try:
+                    ledger.record(queries, (yield queries))
+                except StopAsking as stop:
+                    ledger.record(queries.take(stop.reached), stop.answers[stop.reached])
+                    raise
+            policy.learn(ledger.history)
+    except StopAsking:
+        policy.learn(ledger.history)
+    return policy.clustering()
+
+
+def failure_of(policy: Policy) -> AskmeansError | None:
+    """The error that ends a run, of policies that have one: those that ask for similarities."""
+    return getattr(policy, "failure", None)
