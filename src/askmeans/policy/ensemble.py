@@ -150,8 +150,8 @@ class Ensemble:
         """The same of the pool's clusters."""
         pool = self._all_rows
         learnt = [
-            learn_lda(pool, training).of(pool.Z),
-            learn_logistic(pool, training, looseness=1.0).of(pool.Z),
+            learn_lda(pool, training)(pool.Z),
+            learn_logistic(pool, training, looseness=1.0)(pool.Z),
             gp_graph(pool, training, self.graph).pool,
         ]
         optimum = ClosedForm.of(seeded_centers(pool, training))

@@ -32,7 +32,7 @@ def known(X, labels, rows, k):
 @pytest.mark.parametrize("looseness", [1.0, 30.0])
 def test_logistic_regression_on_labels_is_that_of_scikit_learn(study, looseness):
     pool, training, _ = study
-    U = learn_logistic(pool, training, looseness=looseness).of(pool.Z)
+    U = learn_logistic(pool, training, looseness=looseness)(pool.Z)
     labels = training.Y.argmax(axis=1)
     model = LogisticRegression(C=looseness, tol=1e-8, max_iter=1000).fit(
         pool.Z[training.rows], labels
@@ -49,8 +49,8 @@ def test_soft_labels_count_by_their_share(study):
         training.sample_weight,
         training.stratum_size,
     )
-    assert_allclose(learn_logistic(pool, thirds, looseness=1.0).of(pool.Z), 1 / 3, atol=1e-3)
-    assert_allclose(learn_lda(pool, thirds).of(pool.Z), 1 / 3, atol=1e-9)
+    assert_allclose(learn_logistic(pool, thirds, looseness=1.0)(pool.Z), 1 / 3, atol=1e-3)
+    assert_allclose(learn_lda(pool, thirds)(pool.Z), 1 / 3, atol=1e-9)
 
 
 def test_the_covariance_is_shrunk_as_ledoit_and_wolf_do():
@@ -81,7 +81,7 @@ def test_models_that_are_linear_have_no_slope_across_what_answers_span(d):
     regression = learn_logistic(pool, training, looseness=1.0)
     for model in (learn_lda(pool, training), regression):
         assert_allclose(across @ model.slope, 0.0, atol=1e-6)
-        assert (model.of(pool.Z).argmax(axis=1) == labels).mean() > 0.9
+        assert (model(pool.Z).argmax(axis=1) == labels).mean() > 0.9
 
 
 def test_a_mixture_learns_shapes_that_one_covariance_cannot():
@@ -90,7 +90,7 @@ def test_a_mixture_learns_shapes_that_one_covariance_cannot():
     X = rng.normal(size=(400, 2)) * np.where(labels[:, None] == 0, [0.3, 0.3], [3.0, 3.0])
     pool, training = known(X, labels, np.arange(16), 2)
     found = mixture(pool, training)
-    linear = learn_lda(pool, training).of(pool.Z)
+    linear = learn_lda(pool, training)(pool.Z)
     assert (found.pool.argmax(axis=1) != labels).mean() < 0.1
     assert (linear.argmax(axis=1) != labels).mean() > 0.2
     assert_allclose(found.predict(pool.X), found.pool, atol=1e-9)
@@ -140,7 +140,7 @@ def test_answers_spread_along_moons():
     pool, training = known(X, labels, rows, 2)
     found = gp_graph(pool, training, Graph(pool))
     assert (found.pool.argmax(axis=1) == labels).mean() > 0.95
-    assert (learn_lda(pool, training).of(pool.Z).argmax(axis=1) == labels).mean() < 0.93
+    assert (learn_lda(pool, training)(pool.Z).argmax(axis=1) == labels).mean() < 0.93
 
 
 def test_a_graph_learns_the_same_whatever_it_learnt_before():

@@ -10,8 +10,14 @@ from askmeans._util.arrays import Floats
 from askmeans.fuzzy.items import ItemSet
 from askmeans.fuzzy.model import closed_form_memberships, memberships_from_distances
 from askmeans.policy.models.linear import softmax
-from askmeans.policy.models.training import Fitted, Predict, Training, cross_validated
-from askmeans.policy.pool import Pool, Standard, quick_distances
+from askmeans.policy.models.training import (
+    Fitted,
+    InCommonScale,
+    Predict,
+    Training,
+    cross_validated,
+)
+from askmeans.policy.pool import Pool, quick_distances
 
 # Steps are as few as serve: what is compared is as far from its optimum in every fold.
 _SEARCH_STEPS, _ALL_STEPS = 10, 20  # of Lloyd's iterations: for each fuzzifier, and with all items
@@ -44,15 +50,10 @@ class ClosedForm:
 class LearnedScale:
     """The closed form in a metric; theta holds log weights and log 1 / (alpha - 1)."""
 
-    scale: Standard
     centers: Floats
     theta: Floats
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
-        return self.of(self.scale(X))
-
-    def of(self, Z: Floats) -> Floats:
+    def __call__(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""
         weights = np.exp(self.theta[:-1] / 2)
         alpha = 1.0 + float(np.exp(-self.theta[-1]))
@@ -85,7 +86,9 @@ def fcm_scaled(pool: Pool, training: Training, solution: tuple[Floats, float]) -
         name="fcm_scaled",
         pool=forms.memberships(names, fuzzifier),
         held_out=forms.held_out(solution[1]),
-        predict=LearnedScale(scale=pool.scaled, centers=solution[0][names], theta=theta),
+        predict=InCommonScale(
+            scale=pool.scaled, model=LearnedScale(centers=solution[0][names], theta=theta)
+        ),
     )
 
 
@@ -256,7 +259,7 @@ def fcm_learned_scale(pool: Pool, training: Training) -> Fitted:
 
     def learn(part: Training) -> LearnedScale:
         centers, theta = _metric(pool, part, rounds=_ROUNDS if part is training else 1)
-        return LearnedScale(scale=pool.scaled, centers=centers, theta=theta)
+        return LearnedScale(centers=centers, theta=theta)
 
     return cross_validated("fcm_learned_scale", learn, pool, training)
 

@@ -4,11 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
-from askmeans.policy.models.training import FOLDS, Fitted, Training
-from askmeans.policy.pool import Pool, Standard
+from askmeans.policy.models.training import FOLDS, Fitted, InCommonScale, Training
+from askmeans.policy.pool import Pool
 
 # With 30, 60 and 100 trees the log loss of 14 tables is .372, .362 and .358, the error .129, .127
 # and .125 (50 and 100 answers); a forest of 30 bootstrap samples has .376 and .131.
@@ -20,13 +19,12 @@ _FEATURES = 24  # largest number of features for a split
 class Forest:
     """The mean of many trees."""
 
-    scale: Standard
     trees: tuple[Any, ...]  # scikit-learn's trees themselves: its estimators check what is checked
     n_clusters: int
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
-        Z = self.scale(X).astype(np.float32)
+    def __call__(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        Z = Z.astype(np.float32)
         total = np.zeros((len(Z), self.n_clusters))
         for tree in self.trees:
             total += tree.predict(Z).reshape(total.shape)
@@ -74,5 +72,5 @@ def forest(pool: Pool, training: Training) -> Fitted:
         name="forest",
         pool=total / _TREES,
         held_out=held_out / unseen.sum(axis=0)[:, None],
-        predict=Forest(scale=pool.scaled, trees=tuple(trees), n_clusters=k),
+        predict=InCommonScale(scale=pool.scaled, model=Forest(trees=tuple(trees), n_clusters=k)),
     )

@@ -17,8 +17,8 @@ from scipy.spatial import cKDTree
 
 from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import onto_simplex
-from askmeans.policy.models.training import MANY, Fitted, Training
-from askmeans.policy.pool import Pool, Standard, quick_distances
+from askmeans.policy.models.training import MANY, Fitted, InCommonScale, Model, Training
+from askmeans.policy.pool import Pool, quick_distances
 
 _LARGE = 500  # rows from which on a factorisation takes more than some hundredths of a second
 # Largest numbers of answers for fitting and for choosing a kernel: time grows with their cube, and
@@ -39,17 +39,12 @@ _KEPT = 500  # items whose columns are cached, 40 KB each
 class RBF:
     """The mean of a Gaussian process with a squared exponential kernel."""
 
-    scale: Standard
     Z: Floats
     width: float
     coefficients: Floats
     mean: Floats
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
-        return self.of(self.scale(X))
-
-    def of(self, Z: Floats) -> Floats:
+    def __call__(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""
         step = max(1, _BLOCK // len(self.Z))
         return np.concatenate(
@@ -67,15 +62,10 @@ class RBF:
 class OntoSimplex:
     """A linear map, and the nearest point of the simplex."""
 
-    scale: Standard
     slope: Floats
     intercept: Floats
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
-        return self.of(self.scale(X))
-
-    def of(self, Z: Floats) -> Floats:
+    def __call__(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""
         return onto_simplex(Z @ self.slope + self.intercept)
 
@@ -140,6 +130,22 @@ def prior_mean(training: Training) -> Floats:
     return mean
 
 
+def _fitted(
+    name: str,
+    model: Model,
+    U: Floats,
+    pool: Pool,
+    training: Training,
+    inside: NDArray[np.bool_],
+    left_out: Floats,
+) -> Fitted:
+    """The model with its memberships of the pool; `left_out` are those of the rows `inside`."""
+    held_out = U[training.rows]
+    held_out[inside] = onto_simplex(left_out)
+    predict = InCommonScale(scale=pool.scaled, model=model)
+    return Fitted(name=name, pool=U, held_out=held_out, predict=predict)
+
+
 def gp_rbf(pool: Pool, training: Training) -> Fitted:
     """A squared exponential kernel in the common scale, of fitted width and noise."""
     mean, inside = prior_mean(training), training.sample(MOST)
@@ -158,12 +164,8 @@ def gp_rbf(pool: Pool, training: Training) -> Fitted:
     which, coefficients, left_out = best_process(
         [partial(kernel, width) for width in widths], _NOISES, few.Y - mean, few.sample_weight
     )
-
-    predict = RBF(scale=pool.scaled, Z=Z, width=widths[which], coefficients=coefficients, mean=mean)
-    U = predict.of(pool.Z)
-    held_out = U[training.rows]
-    held_out[inside] = onto_simplex(left_out + mean)
-    return Fitted(name="gp_rbf", pool=U, held_out=held_out, predict=predict)
+    model = RBF(Z=Z, width=widths[which], coefficients=coefficients, mean=mean)
+    return _fitted("gp_rbf", model, model(pool.Z), pool, training, inside, left_out + mean)
 
 
 def ridge(pool: Pool, training: Training) -> Fitted:
@@ -173,19 +175,11 @@ def ridge(pool: Pool, training: Training) -> Fitted:
     Z = pool.Z[few.rows]
     K = Z @ Z.T / Z.shape[1] + 1.0
     _, coefficients, left_out = best_process(
-        [lambda rows: K[np.ix_(rows, rows)]],
-        _RIDGES,
-        few.Y - mean,
-        few.sample_weight,
+        [partial(_between, K)], _RIDGES, few.Y - mean, few.sample_weight
     )
     slope = Z.T @ coefficients / Z.shape[1]
-    intercept = coefficients.sum(axis=0) + mean
-
-    predict = OntoSimplex(scale=pool.scaled, slope=slope, intercept=intercept)
-    U = predict.of(pool.Z)
-    held_out = U[training.rows]
-    held_out[inside] = onto_simplex(left_out + mean)
-    return Fitted(name="ridge", pool=U, held_out=held_out, predict=predict)
+    model = OntoSimplex(slope=slope, intercept=coefficients.sum(axis=0) + mean)
+    return _fitted("ridge", model, model(pool.Z), pool, training, inside, left_out + mean)
 
 
 class Graph:
@@ -245,15 +239,14 @@ class Graph:
 class Neighbours:
     """The mean of the nearest items of the pool, weighted by inverse distance."""
 
-    scale: Standard
     axes: Floats
     tree: cKDTree
     memberships: Floats
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
+    def __call__(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
         count = min(5, len(self.memberships))
-        distances, neighbours = nearest(self.tree, self.scale(X) @ self.axes, count)
+        distances, neighbours = nearest(self.tree, Z @ self.axes, count)
         weights = 1.0 / np.maximum(distances, 1e-9)
         weights /= weights.sum(axis=1, keepdims=True)
         mean: Floats = np.einsum("ij,ijk->ik", weights, self.memberships[neighbours])
@@ -284,10 +277,8 @@ def gp_graph(pool: Pool, training: Training, graph: Graph) -> Fitted:
         [partial(_between, K) for K in kernels], _NOISES, few.Y - mean, few.sample_weight
     )
     U = onto_simplex(made[which] @ (coefficients / units[which]) + mean)
-    held_out = U[training.rows]
-    held_out[inside] = onto_simplex(left_out + mean)
-    predict = Neighbours(scale=pool.scaled, axes=pool.axes, tree=pool.tree, memberships=U)
-    return Fitted(name="gp_graph", pool=U, held_out=held_out, predict=predict)
+    model = Neighbours(axes=pool.axes, tree=pool.tree, memberships=U)
+    return _fitted("gp_graph", model, U, pool, training, inside, left_out + mean)
 
 
 def _between(K: Floats, rows: NDArray[np.intp]) -> Floats:

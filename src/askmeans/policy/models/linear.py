@@ -4,12 +4,11 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from askmeans._util.arrays import Floats
 from askmeans.policy.models.training import Fitted, Training, cross_validated
-from askmeans.policy.pool import Pool, Standard, quick_distances
+from askmeans.policy.pool import Pool, quick_distances
 
 _STEPS = 25  # of L-BFGS: what is left is far below the noise of the answers
 _LOOSENESS = 30.0  # the inverse of the ridge, as C of scikit-learn
@@ -32,15 +31,10 @@ def span(Z: Floats) -> Floats:
 class LogLinear:
     """Logits that are linear in the features; an intercept of minus infinity leaves one out."""
 
-    scale: Standard
     slope: Floats
     intercept: Floats
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
-        return self.of(self.scale(X))
-
-    def of(self, Z: Floats) -> Floats:
+    def __call__(self, Z: Floats) -> Floats:
         """Memberships of items in the common scale."""
         return softmax(Z @ self.slope + self.intercept)
 
@@ -66,7 +60,7 @@ def learn_lda(pool: Pool, training: Training) -> LogLinear:
     slope, intercept = np.zeros((d, k)), np.full(k, -np.inf)
     slope[:, there] = axes @ solved
     intercept[there] = np.log(mass + 0.5) - 0.5 * (means.T * solved).sum(axis=0)
-    return LogLinear(scale=pool.scaled, slope=slope, intercept=intercept)
+    return LogLinear(slope=slope, intercept=intercept)
 
 
 def shrunk_covariance(squares: Floats, quartic: float, mass: float, d: int) -> Floats:
@@ -90,20 +84,18 @@ def shrunk_covariance(squares: Floats, quartic: float, mass: float, d: int) -> F
 def logistic(pool: Pool, training: Training) -> Fitted:
     """Logistic regression, loosely regularised: the other models are smoother."""
     axes = span(pool.Z[training.rows])
-
-    def learn(part: Training) -> LogLinear:
-        return _learn(pool, part, axes, _LOOSENESS)
-
+    learn = partial(learn_logistic, pool, axes=axes, looseness=_LOOSENESS)
     return cross_validated("logistic", learn, pool, training)
 
 
-def learn_logistic(pool: Pool, training: Training, *, looseness: float) -> LogLinear:
-    """Logistic regression on all of the training; `looseness` is the inverse of its ridge."""
-    return _learn(pool, training, span(pool.Z[training.rows]), looseness)
+def learn_logistic(
+    pool: Pool, training: Training, *, looseness: float, axes: Floats | None = None
+) -> LogLinear:
+    """Coefficients by L-BFGS; `looseness` is the inverse of the ridge.
 
-
-def _learn(pool: Pool, training: Training, axes: Floats, looseness: float) -> LogLinear:
-    """Coefficients by L-BFGS, along axes that all items to learn from lie in."""
+    The slope is along `axes` that all items to learn from lie in; None for those of the training.
+    """
+    axes = span(pool.Z[training.rows]) if axes is None else axes
     Y = (training.Y * training.sample_weight[:, None]).T  # sums over few clusters are quicker so
     seen = Y.sum(axis=1) > 1e-9
     Y = Y[seen]
@@ -132,4 +124,4 @@ def _learn(pool: Pool, training: Training, axes: Floats, looseness: float) -> Lo
     slope, intercept = np.zeros((len(axes), len(seen))), np.full(len(seen), -np.inf)
     slope[:, seen] = axes @ B[:, :d].T
     intercept[seen] = B[:, d]
-    return LogLinear(scale=pool.scaled, slope=slope, intercept=intercept)
+    return LogLinear(slope=slope, intercept=intercept)

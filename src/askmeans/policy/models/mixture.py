@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans.policy.models.linear import learn_lda, softmax
-from askmeans.policy.models.training import Fitted, Training
-from askmeans.policy.pool import Pool, Standard, quadratic
+from askmeans.policy.models.training import Fitted, InCommonScale, Training
+from askmeans.policy.pool import Pool, quadratic
 
 _ENOUGH = 500  # items that folds are compared by
 _ITERATIONS = 10
@@ -18,13 +18,12 @@ _ITERATIONS = 10
 class Mixture:
     """Posteriors of a Gaussian mixture along the principal axes: their logits are quadratic."""
 
-    scale: Standard
     axes: Floats
     coefficients: Floats
 
-    def __call__(self, X: NDArray[np.floating]) -> Floats:
-        """Memberships of any items."""
-        return softmax(quadratic(self.scale(X) @ self.axes) @ self.coefficients.T)
+    def __call__(self, Z: Floats) -> Floats:
+        """Memberships of items in the common scale."""
+        return softmax(quadratic(Z @ self.axes) @ self.coefficients.T)
 
 
 def mixture(pool: Pool, training: Training) -> Fitted:
@@ -42,7 +41,9 @@ def mixture(pool: Pool, training: Training) -> Fitted:
         name="gaussian_mixture",
         pool=softmax(Q @ coefficients.T),
         held_out=held_out,
-        predict=Mixture(scale=pool.scaled, axes=pool.axes, coefficients=coefficients),
+        predict=InCommonScale(
+            scale=pool.scaled, model=Mixture(axes=pool.axes, coefficients=coefficients)
+        ),
     )
 
 
@@ -54,7 +55,7 @@ def _learn(pool: Pool, parts: list[Training], among: NDArray[np.intp]) -> Floats
     clamped = [(i, np.searchsorted(among, part.rows), part.Y.T) for i, part in enumerate(parts)]
     Z = pool.Z[among]
     # By part, cluster and item.
-    R = np.stack([learn_lda(pool, part).of(Z).T for part in parts])
+    R = np.stack([learn_lda(pool, part)(Z).T for part in parts])
     for _ in range(_ITERATIONS):
         for i, rows, Y in clamped:
             R[i][:, rows] = Y
