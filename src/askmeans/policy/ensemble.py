@@ -8,10 +8,10 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from askmeans._util.arrays import Floats, Rows
+from askmeans.fuzzy.model import closed_form_memberships
 from askmeans.policy.advisers import Advice, smoothed
 from askmeans.policy.examples import Examples
 from askmeans.policy.models.fcm import (
-    ClosedForm,
     fcm,
     fcm_learned_scale,
     fcm_scaled,
@@ -20,8 +20,7 @@ from askmeans.policy.models.fcm import (
 )
 from askmeans.policy.models.forest import forest
 from askmeans.policy.models.gaussian_process import Graph, gp_graph, gp_rbf, ridge
-from askmeans.policy.models.linear import lda, learn_lda, learn_logistic, logistic
-from askmeans.policy.models.median_row import median_row
+from askmeans.policy.models.linear import lda, learn_lda, learn_logistic, logistic, median_row
 from askmeans.policy.models.mixture import mixture
 from askmeans.policy.models.training import (
     MANY,
@@ -154,8 +153,8 @@ class Ensemble:
             learn_logistic(pool, training, looseness=1.0)(pool.Z),
             gp_graph(pool, training, self.graph).pool,
         ]
-        optimum = ClosedForm.of(seeded_centers(pool, training))
-        return [np.asarray(np.mean(learnt, axis=0)), optimum(pool.X)]
+        optimum = closed_form_memberships(pool.X, *seeded_centers(pool, training))
+        return [np.asarray(np.mean(learnt, axis=0)), optimum]
 
     def _learn(self, training: Training) -> list[Fitted]:
         """The same of the pool's clusters."""

@@ -300,19 +300,13 @@ class Ledger:
         self._values: dict[str, dict[bytes, Any]] = {}  # a float each; a row for a group question
         self._who: dict[str, dict[bytes, str]] = {}  # annotators with names
         self._batches: list[AnswerBatch] = []
-        self._counts: Counter[str] = Counter()
         self.n_raw = 0
         self.n_rounds = 0
 
     @property
     def n_distinct(self) -> int:
         """Number of different answered questions."""
-        return self._counts.total()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Number of different answered questions of each kind."""
-        return dict(self._counts)
+        return sum(map(len, self._values.values()))
 
     @property
     def history(self) -> Answers:
@@ -354,7 +348,6 @@ class Ledger:
         known.update(zip(keys, batch.values.tolist(), strict=True))
         if batch.annotators is not None:
             self._who.setdefault(queries.kind, {}).update(zip(keys, batch.annotators, strict=True))
-        self._counts[queries.kind] += len(keys)
         self._batches.append(batch)
 
     def is_answered(self, queries: Queries) -> NDArray[np.bool_]:

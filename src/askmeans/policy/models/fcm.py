@@ -36,11 +36,6 @@ class ClosedForm:
     centers: Floats
     fuzzifier: float
 
-    @classmethod
-    def of(cls, solution: tuple[Floats, float]) -> "ClosedForm":
-        """At these centres, with this fuzzifier."""
-        return cls(centers=solution[0], fuzzifier=solution[1])
-
     def __call__(self, X: NDArray[np.floating]) -> Floats:
         """Memberships of any items."""
         return closed_form_memberships(X, self.centers, self.fuzzifier)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy.items import ItemSet
-from askmeans.policy.models.median_row import median_row
+from askmeans.policy.models.linear import median_row
 from askmeans.policy.models.training import Training
 from askmeans.policy.pool import Pool
 
