@@ -31,10 +31,6 @@ _SMOOTH = 5.0  # weight in answers of the usual confusions, in each row of a con
 _UNASKED = (0.0, 0.1, 0.3)  # weights of an item without an answer
 _STEPS = 25  # of expectation maximisation; ten give the same to .01
 _ENOUGH = 8  # items with people's answers from which on these decide
-# Standard errors by which an adviser must improve predictions. With 1.645 the error beside a good
-# one is .72 of people's alone after 12 cards, not .66, and .48, not .47, after 60; at chance it is
-# the same.
-_SURE = 1.0
 _LEAST = 1e-4  # smallest probability
 _HARDLY = 0.05  # weight below which a note warns; at chance it is lower (tests)
 _SHARES = (0.25, 0.5, 0.75, 1.0)  # a grid: held-out answers choose
@@ -320,9 +316,12 @@ def _best(
             rows[inside] = _changed(before[inside], both.shares[inside], confusion, use)
         gain = plain - np.square(rows - both.truth).sum(axis=1)
         mean = float(weight @ gain)
-        luck = np.sqrt(float(weight**2 @ np.square(gain - mean)))
-        if mean - _SURE * luck > most:
-            chosen, most = use, mean - _SURE * luck
+        # An adviser must improve predictions by a standard error. By 1.645 of them the error beside
+        # a good one is .72 of people's alone after 12 cards, not .66, and .48, not .47, after 60;
+        # at chance it is the same.
+        surely = mean - np.sqrt(float(weight**2 @ np.square(gain - mean)))
+        if surely > most:
+            chosen, most = use, surely
             best = held_out.copy()
             best[known] = rows
     return chosen, best

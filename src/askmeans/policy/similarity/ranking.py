@@ -19,7 +19,6 @@ from askmeans.queries import Question
 _UNSURE = 0.75  # strongest membership below which an item is compared again
 _CHECKS = 2  # further comparisons of such an item
 _PUREST = 5  # items of each part of a group to compare with those of another
-_BORNE_OUT = 1  # confirmed answers against models, for each refuted one, that end the checks
 _NOTHING_EXPLAINED = 0.9  # unexplained share of held-out variance from which on models are ignored
 
 
@@ -245,10 +244,11 @@ class SimilarRanking(Ranking):
     def _contradicted(self) -> tuple[Floats, Bools]:
         """Rows as models expect them, and which items a single answer places elsewhere.
 
-        It may be a slip; a second answer against what is expected is believed.
+        It may be a slip; a second answer against what is expected is believed. If more are
+        confirmed than are slips, the models are wrong, and none is checked.
         """
         rows, against, slips = self.belief.against
-        trusted = (against > 1).sum() > _BORNE_OUT * (1 + slips)
+        trusted = (against > 1).sum() > 1 + slips
         return rows, (against == 1) & ~self.compared.unlike & ~trusted
 
     def _new(self) -> Iterator[Question]:
