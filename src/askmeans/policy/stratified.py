@@ -50,7 +50,8 @@ class StratifiedPolicy:
         self._ranked: Answers | None = None  # the answers of the ranking
         self._errors: dict[bytes, ErrorEstimate] = {}  # by answers
         self._learning = threading.Lock()  # one thread fits models, others do not wait
-        self._grounds: dict[tuple[bytes, tuple[int, ...]], tuple[Ensemble, Strata]] = {}
+        # By items added to the pool and by clusters: without answers, and those of the last belief.
+        self._models: dict[tuple[bytes, tuple[int, ...]], tuple[Ensemble, Strata]] = {}
         # Whether only `catch_up` fits models, after the first time.
         self.learns_aside = False
         self._unlearnt: Answers | None = None  # answers whose models `catch_up` will fit
@@ -69,9 +70,9 @@ class StratifiedPolicy:
     def examples(self, examples: Examples | None) -> None:
         if (examples and examples.digest) != (self._examples and self._examples.digest):
             self._examples, self._ranked = examples, None
-            self._grounds = {
+            self._models = {
                 key: (self._ensemble(ensemble.pool, key[1]), strata)
-                for key, (ensemble, strata) in self._grounds.items()
+                for key, (ensemble, strata) in self._models.items()
             }
 
     @property
@@ -105,11 +106,11 @@ class StratifiedPolicy:
         """
         ranking, known = self._current(), self._questions
         busy = {ranking.subject(question) for question in pending}
-        free = (q for q in ranking if q not in known and ranking.subject(q) not in busy)
-        chosen = dict.fromkeys(islice(different(free), n))
+        idle = (q for q in ranking if q not in known and ranking.subject(q) not in busy)
+        chosen = dict.fromkeys(islice(different(idle), n))
         if len(chosen) < n and busy:
-            left = (q for q in ranking if q not in known and q not in pending and q not in chosen)
-            chosen |= dict.fromkeys(islice(different(left), n - len(chosen)))
+            others = (q for q in ranking if q not in known and q not in pending and q not in chosen)
+            chosen |= dict.fromkeys(islice(different(others), n - len(chosen)))
         return list(chosen)
 
     @property
@@ -130,9 +131,9 @@ class StratifiedPolicy:
     @default_float_errors()
     def batch_size(self) -> int:
         """The number of questions up to the next milestone, or to the last wanted item."""
-        there = len(self._answers)
-        reached = self._milestones(there)[-1]
-        gap = reached + self._step(reached) - there
+        count = len(self._answers)
+        reached = self._milestones(count)[-1]
+        gap = reached + self._step(reached) - count
         new = (question for question in self._current().wanted if question not in self._questions)
         return sum(1 for _ in islice(new, gap))
 
@@ -174,10 +175,10 @@ class StratifiedPolicy:
         key = self._key(answers)
         if key not in self._errors:
             with self._learning:
-                grounds = self._grounds
-                belief = self._beliefs.get(key) or self._believed(answers)
+                models = self._models
+                belief = self._beliefs.get(key) or self._new_belief(answers)
                 self._errors[key] = _estimate_of(belief, len(answers))
-                self._grounds = grounds or self._grounds
+                self._models = models or self._models
         return self._errors[key]
 
     @property
@@ -197,7 +198,7 @@ class StratifiedPolicy:
         evidence = evidence_of(self._answers, self.k, self._features)
         others = tuple(advice for advice in self._advice if advice.name not in advisers)
         with self._learning:
-            ensemble, strata = self._ground(evidence)
+            ensemble, strata = self._models_for(evidence)
             belief = Belief(ensemble, strata, evidence, self.settings.scale, advice=others)
             return belief.outcome().memberships
 
@@ -277,39 +278,40 @@ class StratifiedPolicy:
         if key not in self._beliefs:
             used = None if self._ranking is None else self._ranking.belief
             self._beliefs = {k: belief for k, belief in self._beliefs.items() if belief is used}
-            self._beliefs[key] = self._believed(answers)
+            self._beliefs[key] = self._new_belief(answers)
         return self._beliefs[key]
 
-    def _believed(self, answers: Answers) -> Belief:
+    def _new_belief(self, answers: Answers) -> Belief:
         """Learn from these answers."""
         evidence = evidence_of(answers, self.k, self._features)
-        ensemble, strata = self._ground(evidence)
+        ensemble, strata = self._models_for(evidence)
         return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
-    def _ground(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
+    def _models_for(self, evidence: Evidence) -> tuple[Ensemble, Strata]:
         """Models and strata over a pool with all items that have answers."""
-        base = self._base()
-        also = np.setdiff1d(evidence.items, base[0].pool.rows)
-        first, key = self._first, (also.tobytes(), self._clusters(evidence))
-        if key not in self._grounds:
-            self._grounds = {first: base, key: self._over(also, key[1])}
-        return self._grounds[key]
+        initial = self._initial_models()
+        also = np.setdiff1d(evidence.items, initial[0].pool.rows)
+        key = also.tobytes(), self._clusters(evidence)
+        if key not in self._models:
+            self._models = {self._initial_key: initial, key: self._new_models(also, key[1])}
+        return self._models[key]
 
-    def _base(self) -> tuple[Ensemble, Strata]:
+    def _initial_models(self) -> tuple[Ensemble, Strata]:
         """Models and strata over the random pool, without answers."""
-        if self._first not in self._grounds:
-            self._grounds[self._first] = self._over(np.empty(0, dtype=np.intp), self._first[1])
-        return self._grounds[self._first]
+        key = self._initial_key
+        if key not in self._models:
+            self._models[key] = self._new_models(np.empty(0, dtype=np.intp), key[1])
+        return self._models[key]
 
     @property
-    def _first(self) -> tuple[bytes, tuple[int, ...]]:
-        """The key of what `_base` returns."""
+    def _initial_key(self) -> tuple[bytes, tuple[int, ...]]:
+        """The key of the initial models."""
         return b"", tuple(range(self.k))
 
     def _features(self, rows: Rows) -> Floats:
         """Of items: those of the common scale, and what the fit without questions says."""
         with one_thread():
-            return self._base()[0].pool.with_log_odds(self.items.take(rows))
+            return self._initial_models()[0].pool.with_log_odds(self.items.take(rows))
 
     def _clusters(self, evidence: Evidence) -> tuple[int, ...]:
         """The clusters of the models, with that of items in no cluster.
@@ -323,7 +325,7 @@ class StratifiedPolicy:
             return (*range(self.k), *rest)
         return (*met.tolist(), *rest)
 
-    def _over(self, also: Rows, clusters: tuple[int, ...]) -> tuple[Ensemble, Strata]:
+    def _new_models(self, also: Rows, clusters: tuple[int, ...]) -> tuple[Ensemble, Strata]:
         """Models and strata over a random pool and these items; they depend on the seed only."""
         rng = np.random.default_rng(self.settings.seed)
         with one_thread():

@@ -108,18 +108,18 @@ class SimilarityPolicy(StratifiedPolicy):
             diagnostics=replace(diagnostics, similarity=core | counts | rates, notes=tuple(notes)),
         )
 
-    def _believed(self, answers: Answers) -> Belief:
+    def _new_belief(self, answers: Answers) -> Belief:
         """Fit rows, let models learn from them, and fit rows again with their predictions."""
         direct, comparisons = evidence_of(answers, self.k), comparisons_of(answers)
         core, exact = self._exact(answers, comparisons, direct)
         sets = [{}] if exact else self._founders(comparisons, direct)
         beliefs = [
-            self._believed_from(founders, direct, comparisons, core, exact) for founders in sets
+            self._belief_from(founders, direct, comparisons, core, exact) for founders in sets
         ]
         best = min(beliefs, key=lambda belief: belief.misfit)
-        return self._believed_of_crowd(direct, comparisons, core) if _is_crowd(best) else best
+        return self._belief_of_crowd(direct, comparisons, core) if _is_crowd(best) else best
 
-    def _believed_of_crowd(
+    def _belief_of_crowd(
         self, direct: Evidence, comparisons: Comparisons, core: Core
     ) -> SimilarBelief:
         """The belief if annotators contradict each other: groups and error rates together."""
@@ -141,11 +141,11 @@ class SimilarityPolicy(StratifiedPolicy):
             known = np.where(crowd.rows.max(axis=1, keepdims=True) > 0.5, np.ones(self.k), 0.0)
             rows = _joined(direct, compared, known, {})
             compared = replace(compared, sure=here, crowd=crowd)
-            belief = SimilarBelief(*self._ground(rows), rows, compared, core)
+            belief = SimilarBelief(*self._models_for(rows), rows, compared, core)
         assert belief is not None
         return belief
 
-    def _believed_from(
+    def _belief_from(
         self,
         founders: dict[int, int],
         direct: Evidence,
@@ -170,7 +170,7 @@ class SimilarityPolicy(StratifiedPolicy):
             U, _ = fit_rows(inside, expected, U, levels=levels, noise=noise)
             for place in exact:
                 U[place] = exact[place]
-            ensemble, strata = self._ground(rows)
+            ensemble, strata = self._models_for(rows)
             compared = replace(described(comparisons, U, outside), sure=sure)
             belief = SimilarBelief(ensemble, strata, rows, compared, core)
         assert belief is not None
@@ -252,7 +252,7 @@ class SimilarityPolicy(StratifiedPolicy):
             founders = founders_by_sides(comparisons, self.k)
             if len(founders) == self.k and not named:
                 return [founders]
-            ensemble, _ = self._ground(direct)
+            ensemble, _ = self._models_for(direct)
             typical = ensemble.pool.rows[ensemble.pool.typical].tolist()
             places = {item: place for place, item in enumerate(comparisons.items.tolist())}
             alike = of_one_kind(comparisons, self.k)
