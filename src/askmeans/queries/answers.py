@@ -306,7 +306,12 @@ class Ledger:
     @property
     def n_distinct(self) -> int:
         """Number of different answered questions."""
-        return sum(map(len, self._values.values()))
+        return sum(self.counts.values())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of different answered questions of each kind."""
+        return {kind: len(known) for kind, known in self._values.items()}
 
     @property
     def history(self) -> Answers:
