@@ -9,14 +9,14 @@ from distributed import LocalCluster
 from numpy.testing import assert_allclose
 
 from askmeans import sessions
-from askmeans.estimators import candidates
+from askmeans.tables import large
 
 NAMES = ["cat", "dog", "cow"]
 
 
 @pytest.fixture(name="big")
 def big_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(candidates, "MOST", 200)
+    monkeypatch.setattr(large, "MOST", 200)
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=3000)
     X = rng.normal(size=(3000, 2)) + np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0]])[labels]
@@ -166,7 +166,7 @@ def test_a_column_that_numbers_would_hide_is_named(askmeans, big):
 
 def test_few_rows_in_a_folder_are_all_candidates(askmeans, big, monkeypatch):
     folder, _ = big
-    monkeypatch.setattr(candidates, "MOST", 5000)
+    monkeypatch.setattr(large, "MOST", 5000)
     assert "candidates" not in askmeans("init", "f.db", "parts", "-k", 3, cwd=folder).stderr
     with closing(sessions.open(folder / "f.db")) as session:
         assert session.rows.ids() == [str(row) for row in range(3000)]
