@@ -37,7 +37,7 @@ def add(
     from askmeans.tables import apply_recipe
 
     with options.open() as session:
-        recipe = recipe_of(session.config, session.rows.columns)
+        recipe = recipe_of(session.config, session.rows.shown)
         embed = embed_option(embed)
         with stage(f"encoding {Path(data).name}"):
             items = apply_recipe(recipe, Path(data), id=id, vectors=vectors, embed=embed)
@@ -47,7 +47,7 @@ def add(
         numbered = [str(row) for row in range(len(items.ids))]  # the file has no column of ids
         named = id is not None or (recipe.id is not None and items.ids != numbered)
         session.add_rows(
-            items.features.astype(session.rows.base.dtype), items=items.shown,
+            items.features.astype(session.rows.base.dtype), items=items.table,
             ids=items.ids if named else None,
         )  # fmt: skip
         count = len(session.rows) - before

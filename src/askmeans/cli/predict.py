@@ -100,7 +100,7 @@ def run(options: PredictOptions) -> None:
     out = _out(options, file)
     check_unused([out], force=options.force)
     with options.session.open() as session:
-        recipe = recipe_of(session.config, session.rows.columns)
+        recipe = recipe_of(session.config, session.rows.shown)
         function = _predicted(session, recipe, file.path, options)
         with file.table() as table:
             if options.engine == "dask":  # whose workers write a folder

@@ -54,7 +54,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Display:
-    """Displayed columns and rows; without rows the features are displayed."""
+    """Columns and rows of items; without rows the features are displayed."""
 
     n: int
     ids: list[str] | None
@@ -63,6 +63,7 @@ class Display:
     text: str | None
     image: str | None
     folder: str | None
+    hidden: list[str] | None  # columns that only exports have; None in older sessions
 
     def to_json(self) -> dict[str, Any]:
         """Convert to plain values."""
@@ -70,7 +71,9 @@ class Display:
 
     def item(self, place: int, numbers: NDArray[np.floating], row: int) -> Item:
         """The item at a place of this part, which is a row of the session."""
-        fields = dict(zip(self.columns, self.values(place, numbers), strict=True))
+        fields = self.values(place, numbers)
+        for name in self.hidden or ():
+            del fields[name]
         text = None if self.text is None else _word(fields.pop(self.text))
         image = None if self.image is None else _word(fields.pop(self.image))
         name = str(row) if self.ids is None else self.ids[place]
@@ -86,9 +89,10 @@ class Display:
             label = shortened(", ".join(f"{name} = {value}" for name, value in pairs))
         return Item(row=row, id=name, label=label or name, fields=fields, text=text, image=image)
 
-    def values(self, place: int, numbers: NDArray[np.floating]) -> list[Any]:
-        """What the columns have of an item."""
-        return [_plain(x) for x in numbers.tolist()] if self.rows is None else self.rows[place]
+    def values(self, place: int, numbers: NDArray[np.floating]) -> dict[str, Any]:
+        """What all columns have of an item, the hidden ones, too."""
+        plain = [_plain(x) for x in numbers.tolist()] if self.rows is None else self.rows[place]
+        return dict(zip(self.columns, plain, strict=True))
 
     def image_file(self, place: int) -> Path | None:
         """The file of an item's image; None without one in the folder that a page can show."""
@@ -132,6 +136,7 @@ def as_display(
     text: str | None,
     image: str | None,
     folder: str | None,
+    hidden: Sequence[str] = (),
 ) -> Display:
     """Convert a description of the items to columns and rows of plain values."""
     columns, rows = _table(items)
@@ -166,8 +171,9 @@ def as_display(
         if name is not None and name not in columns:
             raise DataError(f"There must be a column {name!r} to show. Got {', '.join(columns)}.")
     return Display(
-        n=n, ids=names, columns=columns, rows=rows, text=text, image=image, folder=folder
-    )
+        n=n, ids=names, columns=columns, rows=rows, text=text, image=image, folder=folder,
+        hidden=[name for name in columns if name in hidden],
+    )  # fmt: skip
 
 
 def exemplars_of(

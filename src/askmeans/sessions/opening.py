@@ -155,7 +155,8 @@ def create(
     }  # fmt: skip
     recipe, functions = None, {}
     if hasattr(X, "session_options"):  # tables' Items; what is given besides goes before
-        shown = X.session_options | {key: v for key, v in shown.items() if v is not None}
+        kept = X.session_options if items is None else X.session_options | {"hidden": ()}
+        shown = kept | {key: v for key, v in shown.items() if v is not None}
         X, recipe, functions = X.features, X.recipe, X.functions
     columns = getattr(X, "columns", None) if recipe is None else recipe.feature_names
     features = None if columns is None else [str(column) for column in columns]

@@ -12,7 +12,7 @@ import mmap
 import os
 import shutil
 import tempfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -45,6 +45,7 @@ def make_part(
     text: str | None = None,
     image: str | None = None,
     folder: str | None = None,
+    hidden: Sequence[str] = (),
 ) -> tuple[Matrix, DataPart]:
     """Check new rows; return their features and their record."""
     if feature_names is None and hasattr(X, "columns"):
@@ -54,7 +55,7 @@ def make_part(
     matrix, path = prepare_matrix(X)
     display = as_display(
         items, len(matrix), matrix.shape[1], ids=ids, feature_names=feature_names, text=text,
-        image=image, folder=folder,
+        image=image, folder=folder, hidden=hidden,
     )  # fmt: skip
     return matrix, DataPart(
         part=part,
@@ -114,8 +115,14 @@ class Rows:
 
     @property
     def columns(self) -> list[str]:
-        """The displayed columns."""
+        """All columns of the items, also those that annotators do not see."""
         return self._displays[0].columns
+
+    @property
+    def shown(self) -> list[str]:
+        """The columns that annotators see."""
+        hidden = self._displays[0].hidden or ()
+        return [name for name in self.columns if name not in hidden]
 
     @property
     def blank(self) -> list[int]:
@@ -157,9 +164,10 @@ class Rows:
         return self._displays[part].item(place, self._matrices[part][place], row)
 
     def values(self, row: int) -> list[Any]:
-        """What the columns have of an item."""
+        """What the columns have of an item; None for a column that came without."""
         part, place = self._place(row)
-        return self._displays[part].values(place, self._matrices[part][place])
+        values = self._displays[part].values(place, self._matrices[part][place])
+        return [values.get(name) for name in self.columns]
 
     def image_file(self, row: int) -> Path | None:
         """The file of an item's image; None without one in the folder that a page can show."""
@@ -196,6 +204,7 @@ class Rows:
             feature_names=self._record.config.get("feature_names"),
             text=first.text if items is not None else None,
             image=first.image if items is not None else None, folder=first.folder,
+            hidden=first.hidden or (),
         )  # fmt: skip
         if matrix.shape[1] != self.base.shape[1]:
             raise DataError(
@@ -266,6 +275,9 @@ def _check_display(display: Display, n: int) -> None:
     columns, rows, ids = display.columns, display.rows, display.ids
     check(display.n == n and isinstance(columns, list), "what is shown")
     check(all(isinstance(name, str) for name in columns), "the columns that are shown")
+    hidden = display.hidden
+    check(hidden is None or isinstance(hidden, list), "the columns that are hidden")
+    check(all(name in columns for name in hidden or ()), "the columns that are hidden")
     check(ids is None or (isinstance(ids, list) and len(ids) == n), "the ids")
     check(all(isinstance(name, str) for name in ids or ()), "the ids")
     check(all(name is None or name in columns for name in (display.text, display.image)), "text")

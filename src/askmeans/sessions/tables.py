@@ -114,10 +114,10 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
 
 
 def spreadsheet_table(session: Session, result: SessionResult) -> Table:
-    """The columns that people see of each item, then those of `memberships_table`.
+    """All columns of the items, also hidden ones, then those of `memberships_table`.
 
     Ids are left out where a column "id" has them. Another column of the result with the name of one
-    that people see has "_" appended.
+    of the items has "_" appended.
     """
     table, columns = memberships_table(session, result), list(session.rows.columns)
     skipped = int("id" in columns)

@@ -50,6 +50,8 @@ class Items:
         ask about them last.
     functions : dict of str to function, default={}
         The embedding of each column that has one; it is stored nowhere.
+    hidden : pandas.DataFrame or None, default=None
+        The other columns, which annotators never see and exports have.
     """
 
     features: NDArray[np.floating]
@@ -61,6 +63,7 @@ class Items:
     folder: Path | None
     blank: list[int] = field(default_factory=list)
     functions: Mapping[str, Embed] = field(default_factory=dict)
+    hidden: "pd.DataFrame | None" = None
 
     def __repr__(self) -> str:
         shown = ", ".join(self.shown.columns[:_NAMED]) + ", ..." * (self.shown.shape[1] > _NAMED)
@@ -68,12 +71,21 @@ class Items:
         return f"Items({n_items} items, {n_features} features, shown: {shown or 'nothing'})"
 
     @property
+    def table(self) -> "pd.DataFrame":
+        """The shown and the hidden columns, in the order of the file."""
+        if self.hidden is None:
+            return self.shown
+        both = self.shown.join(self.hidden)
+        return both[[each.name for each in self.recipe.columns if each.name in both]]
+
+    @property
     def session_options(self) -> dict[str, Any]:
-        """What people see of the items, as parameters of `sessions.create`, which reads them."""
+        """The columns of the items, as `sessions.create` reads them."""
         numbered = self.recipe.id is None and len(self.ids) == self.rows[-1] + 1
         kinds = {c.kind: c.name for c in reversed(self.recipe.columns) if c.name in self.shown}
         return {
-            "items": self.shown,
+            "items": self.table,
+            "hidden": [] if self.hidden is None else list(self.hidden),
             "ids": None if numbered else self.ids,
             "text": kinds.get("text"),
             "image": kinds.get("image"),
@@ -185,7 +197,8 @@ def read_items(
             name: column[rows] if isinstance(column, np.ndarray) else frame[name]
             for name, column in values.items()
         }
-    visible = [c.name for c in columns if c.use != "left out" and _can_be_shown(frame, c)]
+    kept = [c for c in columns if _can_be_kept(frame, c)]
+    visible = [c.name for c in kept if c.use != "left out"]
     shown = visible if show is None else [name for name in visible if name in show]
     recipe, matrix = learn_recipe(
         columns, values, scale=scale, metric=metric, shown=shown, id=id, parts=parts,
@@ -196,6 +209,7 @@ def read_items(
         rows=rows, notes=notes, folder=table.folder,
         blank=[] if beside else _blank(frame, chosen, matrix),
         functions={name: function for name, (function, _) in functions.items()},
+        hidden=frame[[c.name for c in kept if c.name not in shown]],
     )  # fmt: skip
 
 
@@ -262,9 +276,11 @@ def apply_recipe(
         gaps = 0 if isinstance(encoder, Vectors) else missing_values(values[encoder.column]).sum()
         if gaps:
             notes.append(f"{gaps:,} values of {encoder.column} are missing: {encoder.filled}.")
+    hidden = [c.name for c in recipe.columns if c.name in frame and c.name not in recipe.shown]
     return Items(
         features=matrix, shown=frame[recipe.shown], ids=ids, recipe=recipe,
         rows=np.arange(len(frame)), notes=notes, folder=table.folder,
+        hidden=frame[[name for name in hidden if _can_be_kept(frame, columns[name])]],
     )  # fmt: skip
 
 
@@ -341,8 +357,8 @@ def _kept_rows(values: Mapping[str, Any], ids: Sequence[str], missing: str) -> N
     return kept
 
 
-def _can_be_shown(frame: "pd.DataFrame", column: Column) -> bool:
-    """Whether a column can be shown: not vectors, nor images without a file."""
+def _can_be_kept(frame: "pd.DataFrame", column: Column) -> bool:
+    """Whether a column is of plain values: not vectors, nor images without a file."""
     if column.kind != "image":
         return column.kind != "vector"
     return all(isinstance(value, str) for value in frame[column.name].dropna())
