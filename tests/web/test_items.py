@@ -5,7 +5,8 @@ import pytest
 from fastapi import HTTPException
 
 from askmeans import sessions
-from askmeans.web.items import NOBODY, NONE, ItemFilter, ItemTable
+from askmeans.sessions.tables import NO_GROUP, spreadsheet_table
+from askmeans.web.items import NOBODY, ItemFilter, ItemTable
 from askmeans.web.result_views import ResultViews
 
 
@@ -54,12 +55,36 @@ def test_an_answer_after_the_result_is_in_the_table(table):
     assert 1 in listed(table, group="2")
 
 
+def test_who_answered_otherwise_or_only_the_group_above_decided_nothing(tmp_path):
+    X = np.repeat([[0.0], [4.0]], 8, axis=0) + np.linspace(0.0, 0.7, 16)[:, None]
+    with sessions.create(
+        tmp_path / "nested.db", X, n_clusters=2, cluster_names=["low", "high"], random_state=0
+    ) as session:
+        for row, group in ((0, "low"), (1, "low"), (9, "high")):
+            session.groups.move([row], group, annotator="ann")
+        session.groups.move([1], "high", annotator="bob")
+        session.groups.move([1], "low", annotator="eve")
+        session.groups.refine("high", ["near", "far"])
+        session.groups.move([10], "near", annotator="eve")
+        views = ResultViews(session)
+        view = views.latest(None)
+        table, exported = ItemTable(session, view), spreadsheet_table(session, view.result)
+        views.close()
+        names = [table.line(row).decided_by for row in (0, 1, 9, 10)]
+        column = exported.columns.index("decided_by")
+        assert names == ["ann", "ann, eve", "", "eve"]
+        assert [exported.rows[row][column] for row in (0, 1, 9, 10)] == [
+            "ann", "ann, eve", "guess", "eve",
+        ]  # fmt: skip
+        assert table.rows(ItemFilter(by="bob")).tolist() == []
+
+
 def test_the_least_sure_come_first_where_that_is_the_order(table):
     rows = listed(table, sort="confidence")
     values = table.confidence[rows]
     assert (np.diff(values[~np.isnan(values)]) >= 0).all()
     groups = table.group[listed(table, sort="group")].tolist()
-    assert groups == [*sorted(number for number in groups if number >= 0), NONE]
+    assert groups == [*sorted(number for number in groups if number >= 0), NO_GROUP]
 
 
 def test_an_area_of_the_map_lists_the_items_inside_it(table):

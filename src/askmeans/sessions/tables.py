@@ -30,6 +30,7 @@ _ITEMS = ("item", "item_2", "item_3")
 _ANSWERS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "value", "note",
             "question", "annotator", "late", "counts", "at"]  # fmt: skip
 
+NO_GROUP = -1  # the number of the group of an item that belongs to none
 _NONE = "none of these"  # the group of an item that belongs to no group
 _GUESS = "guess"  # by whom an item was put into its group, where no person was
 _EXAMPLES = 5
@@ -102,9 +103,11 @@ def memberships_table(session: Session, result: SessionResult) -> Table:
             "path": [paths.get(name, name) for name in columns["group"]],
             **columns,
         }
+    numbers = {group.name: group.number for group in session.groups} | {_NONE: NO_GROUP}
+    decided = deciders(session, [numbers.get(group) for group in columns["group"]])
     columns["decided_by"] = [
-        names or (None if group is None else _GUESS)
-        for names, group in zip(_deciders(session, columns["group"]), columns["group"], strict=True)
+        ", ".join(decided.get(row, ())) or (None if group is None else _GUESS)
+        for row, group in enumerate(columns["group"])
     ]
     before = zip(result.ids, *columns.values(), strict=True)
     return Table(
@@ -134,29 +137,30 @@ def _alike(U: NDArray[np.float64]) -> list[bool]:
     return alike
 
 
-def _deciders(session: Session, belongs: Sequence[str | None]) -> list[str]:
-    """For each item the annotators who answered where it belongs.
+def deciders(session: Session, groups: Sequence[int | None]) -> dict[int, list[str]]:
+    """The annotators who answered that an item belongs where it does, by row.
 
-    Those who named only a group above the one that it belongs to did not decide that.
+    `groups` has the number of each item's group, `NO_GROUP`, or None where it is not known: then
+    all who answered are named. Who named only a group above did not decide the group below.
     """
-    groups = session.runtime.groups
-    members = {group.name: groups.members(group.number) for group in session.groups}
-    deciders: list[dict[str, None]] = [{} for _ in belongs]
+    members = {group.number: session.runtime.groups.members(group.number)
+               for group in session.groups}  # fmt: skip
+    decided: dict[int, dict[str, None]] = {}
     for answer in session.history.answers():
         if answer.value is None or is_model(answer.annotator):
             continue
         question = session.question(answer.question)
         row, value = question.items[0], answer.value
-        if question.kind not in ("group", "membership") or row >= len(belongs):
+        if question.kind not in ("group", "membership") or row >= len(groups):
             continue
-        group = belongs[row]
-        if (
-            not isinstance(value, tuple)
-            or group not in members
-            or any(value[j] for j in members[group] if j < len(value))
-        ):
-            deciders[row][answer.annotator] = None
-    return [", ".join(names) for names in deciders]
+        group, agrees = groups[row], True
+        if isinstance(value, tuple) and group == NO_GROUP:
+            agrees = sum(value) < 1.0
+        elif isinstance(value, tuple) and group in members:
+            agrees = any(value[j] for j in members[group] if j < len(value))
+        if agrees:
+            decided.setdefault(row, {})[answer.annotator] = None
+    return {row: list(names) for row, names in decided.items()}
 
 
 def centers_table(session: Session, result: SessionResult) -> Table:

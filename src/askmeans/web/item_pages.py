@@ -8,10 +8,11 @@ from starlette.responses import RedirectResponse, Response
 
 from askmeans._util.checks import parse_digits
 from askmeans.sessions import Session
+from askmeans.sessions.tables import NO_GROUP
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
 from askmeans.web.group_views import LEVELS, explain_item
-from askmeans.web.items import NOBODY, NONE, PER_PAGE, ItemFilter
+from askmeans.web.items import NOBODY, PER_PAGE, ItemFilter
 from askmeans.web.result_pages import RESULT_TIMEOUT
 
 _BRIEF = 0.1  # seconds to wait for a newer result; the table adds later answers anyway
@@ -41,7 +42,7 @@ def add_items(router: APIRouter, context: AppContext) -> None:
             return context.page(
                 request, "items.html", wanted=wanted, table=table, n=len(rows), page=place,
                 last=last, lines=[table.line(row) for row in shown], tiles=context.cards.buttons(),
-                levels=LEVELS, nobody=NOBODY, none=NONE, key=secrets.token_urlsafe(12),
+                levels=LEVELS, nobody=NOBODY, none=NO_GROUP, key=secrets.token_urlsafe(12),
                 can_move=can_move and context.is_owner(request), has_result=view is not None,
             )  # fmt: skip
 

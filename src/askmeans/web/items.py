@@ -18,11 +18,12 @@ from askmeans._util.checks import parse_digits
 from askmeans.queries import is_model
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Item, Session
+from askmeans.sessions.tables import NO_GROUP, deciders
 from askmeans.web.looks import Look
 from askmeans.web.result_views import ResultView
 
 PER_PAGE = 50
-NONE, UNKNOWN = -1, -2  # the group of an item that is in none, or of which nothing is known yet
+UNKNOWN = -2  # the group of an item of which nothing is known yet
 NOBODY = "-"  # decided by no person
 SORTS = ("row", "confidence", "group")
 _MOST_WORDS = 200  # characters of a search
@@ -35,7 +36,7 @@ class ItemFilter:
     """Which items are listed, and in which order."""
 
     words: str = ""  # in the name or the text
-    group: int | None = None  # its number, or NONE
+    group: int | None = None  # its number, or NO_GROUP
     below: int | None = None  # percent of confidence
     by: str = ""  # who decided, or NOBODY
     area: tuple[tuple[int, int], ...] = ()  # corners in the map
@@ -46,7 +47,7 @@ class ItemFilter:
         """The filter of an address or a form; refused where a field is damaged."""
         group, below = fields.get("group", ""), fields.get("below", "")
         corners = fields.get("area", "").split()
-        number = NONE if group == "none" else parse_digits(group)
+        number = NO_GROUP if group == "none" else parse_digits(group)
         percent, sort = parse_digits(below), fields.get("sort") or "row"
         if (
             (group and number is None)
@@ -65,7 +66,7 @@ class ItemFilter:
     @property
     def fields(self) -> dict[str, str]:
         """The fields of an address or a form, without defaults."""
-        group = "none" if self.group == NONE else "" if self.group is None else str(self.group)
+        group = "none" if self.group == NO_GROUP else "" if self.group is None else str(self.group)
         fields = {
             "q": self.words,
             "group": group,
@@ -112,10 +113,11 @@ class ItemTable:
         self._names = {group.number: group.name for group in self.groups}
         self.group: NDArray[np.int64] = np.full(n, UNKNOWN)
         self.share, self.confidence = np.full(n, np.nan), np.full(n, np.nan)
-        self.deciders: dict[int, dict[str, None]] = {}
         if view is not None and view.result.basis != "nothing":
             self._read_result(view)
         self._read_answers(view)
+        groups = [None if number == UNKNOWN else number for number in self.group.tolist()]
+        self.deciders = deciders(session, groups)
 
     def _read_result(self, view: ResultView) -> None:
         """Groups, shares and confidence of a result, by the numbers of the groups of now."""
@@ -123,7 +125,7 @@ class ItemTable:
         U, n = result.memberships, len(result.memberships)
         find = self._session.groups.find
         now = [find(each.group.number) for each in view.groups]
-        numbers = np.array([UNKNOWN if number is None else number for number in now] + [NONE])
+        numbers = np.array([UNKNOWN if number is None else number for number in now] + [NO_GROUP])
         strongest = strongest_clusters(U)
         self.group[:n] = numbers[strongest]
         none = 1.0 - U.sum(axis=1) if result.unassigned is None else result.unassigned
@@ -132,25 +134,20 @@ class ItemTable:
             self.confidence[:n] = result.confidence
 
     def _read_answers(self, view: ResultView | None) -> None:
-        """Add who decided, and the groups of items answered after the result."""
+        """Set the groups of items that people answered after the result."""
         session, event = self._session, 0 if view is None else view.event
         for reply in session.history.answers():
-            if reply.value is None or is_model(reply.annotator):
+            value = reply.value
+            if reply.event <= event or not reply.counts or not isinstance(value, tuple):
                 continue
-            question = session.question(reply.question)
-            row = question.items[0]
-            if question.kind not in ("group", "membership"):
+            if is_model(reply.annotator):
                 continue
-            self.deciders.setdefault(row, {})[reply.annotator] = None
-            if isinstance(reply.value, tuple) and reply.event > event and reply.counts:
-                largest = max(reply.value, default=0.0)
-                number = NONE
-                if largest > 0.0:
-                    group = session.groups.find(reply.value.index(largest))
-                    number = NONE if group is None else group
-                self.group[row] = number
-                self.share[row] = largest or 1.0
-                self.confidence[row] = 1.0
+            largest = max(value, default=0.0)
+            group = session.groups.find(value.index(largest)) if largest > 0.0 else None
+            row = session.question(reply.question).items[0]
+            self.group[row] = NO_GROUP if group is None else group
+            self.share[row] = largest or 1.0
+            self.confidence[row] = 1.0
 
     @property
     def people(self) -> list[str]:
@@ -201,7 +198,7 @@ class ItemTable:
         """One item of the table."""
         number, confidence = int(self.group[row]), float(self.confidence[row])
         share = float(self.share[row])
-        name = "none of these" if number == NONE else self._names.get(number)
+        name = "none of these" if number == NO_GROUP else self._names.get(number)
         return ItemRow(
             item=self._session.item(row), group=name, color=self._colors.get(number),
             share=None if np.isnan(share) else share,
