@@ -7,6 +7,7 @@ import pytest
 
 from askmeans import notebook, sessions
 from askmeans.exceptions import ParameterError, StoreLostError
+from askmeans.web.drawing import colors_of
 
 
 def request(widget, path, **fields):
@@ -130,6 +131,15 @@ def test_the_end_is_a_rest_and_the_result_is_drawn(widget, session, card):
     assert drawn["text"].count('<circle class="dot') == 6
     assert "<bdi>small</bdi> 50 %" in drawn["text"]
     assert widget.session.result().memberships.argmax(axis=1).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_the_result_has_the_colours_that_an_owner_chose(widget, session, card):
+    send(widget, card, value="group-0")
+    session.settings.set_option("group_look", "0:5")
+    drawn = request(widget, "result")["text"]
+    small = re.search(r'fill="(#\w+)"[^<]*/></svg>\s*<bdi>small</bdi>', drawn)[1]
+    assert small == colors_of(6)[5]
+    assert small in re.search(r"<svg class=.scatter.*?</svg>", drawn, re.DOTALL)[0]
 
 
 def test_a_plot_of_ones_own_can_follow_the_answers(widget, card):

@@ -19,9 +19,10 @@ from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.tables.pictures import thumbnail
 from askmeans.web.answering import Assignments
 from askmeans.web.context import scale_of
-from askmeans.web.drawing import Plane, colors_of, scatter
+from askmeans.web.drawing import Plane, scatter
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form
+from askmeans.web.group_views import result_colors
 from askmeans.web.rendering import STATIC, STYLES, templates
 
 _HERE = Path(__file__).parent
@@ -106,14 +107,16 @@ class CardDocument:
         names, n_items = result.group_names, len(result.memberships)
         plane = Plane(session.rows.matrix[:n_items])
         items = [replace(session.item(row), image=None) for row in plane.rows]
+        colors = result_colors(session, result)
         drawing = scatter(
-            plane, result.memberships, items, names=names, centers=result.clustering.centers
-        )
+            plane, result.memberships, items, names=names, centers=result.clustering.centers,
+            hues=colors,
+        )  # fmt: skip
         wrong = None if result.n_queries else "No answers yet."
         if result.expected_wrong is not None:
             wrong = expected_wrong_text(result.expected_wrong, n_items, result.expected_wrong_band)
         shares = result.memberships.mean(axis=0).tolist()
-        groups = list(zip(names, colors_of(len(names)), shares, strict=True))
+        groups = list(zip(names, colors, shares, strict=True))
         return templates.from_string(_RESULT).render(drawing=drawing, wrong=wrong, groups=groups)
 
 
