@@ -7,7 +7,7 @@ import pytest
 
 from askmeans.results import ErrorEstimate
 from askmeans.sessions import Item
-from askmeans.web.drawing import Plane, colors_of, error_curve, scatter, strips
+from askmeans.web.drawing import Plane, colors_of, error_curve, level_bars, scatter, strips
 from askmeans.web.forecasting import outlook_of
 
 
@@ -88,6 +88,15 @@ def test_pictures_stand_where_they_do_not_cover_one_another_and_dots_elsewhere()
     assert found == ["image/0?small=true", "image/2?small=true"]
     assert len(circles(svg)) == 1
     assert "100% y" in svg
+
+
+def test_the_end_of_a_bar_is_what_is_wrong_of_its_level():
+    few, many = (ET.fromstring(svg) for svg in level_bars([10, 40], [5.0, 2.0]))
+    sizes = [[float(svg.find(f"*[@class='{name}']").get("width")) for name in ("right", "wrong")]
+             for svg in (few, many)]  # fmt: skip
+    assert sizes == [[25.0, 12.5], [100.0, 5.0]]
+    assert float(few.find("*[@class='wrong']").get("x")) == 12.5
+    assert level_bars([0], [0.0])[0].count('width="0.00"') == 2
 
 
 def test_the_error_curve_tells_where_it_began_where_it_is_and_where_it_leads():

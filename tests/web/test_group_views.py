@@ -45,6 +45,9 @@ def test_sizes_are_surer_the_more_is_answered(session):
     assert sum(level.count for level in early.levels) == 18
     wrong = sum(level.wrong for level in early.levels)
     assert wrong == pytest.approx((1.0 - confidence).sum())
+    for level in early.levels:
+        below = (100.0 * confidence < level.high) | (level.high == 100)
+        assert level.count == (below & (100.0 * confidence >= level.low)).sum()
     answer(session, 18)
     late = shown(session)
     assert [(group.count, group.band) for group in late.groups] == [(8, (8, 8))] * 3

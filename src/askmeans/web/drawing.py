@@ -204,6 +204,19 @@ def size_bars(
     ]
 
 
+def level_bars(counts: Sequence[int], wrong: Sequence[float]) -> list[str]:
+    """A bar for the number of items in each level of confidence; its end is probably wrong."""
+    unit = 100.0 / max(1, *counts)
+    return [
+        f'<svg class="size-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="track" width="100" height="10"/>'
+        f'<rect class="right" width="{count * unit:.2f}" height="10"/>'
+        f'<rect class="wrong" x="{(count - errors) * unit:.2f}" width="{errors * unit:.2f}" '
+        f'height="10"/></svg>'
+        for count, errors in zip(counts, wrong, strict=True)
+    ]
+
+
 def strips(memberships: Floats, colors: Sequence[str] | None = None) -> list[str]:
     """A strip for each group: a column per item (or mean of several), dark for members."""
     order = np.lexsort((-memberships.max(axis=1), memberships.argmax(axis=1)))

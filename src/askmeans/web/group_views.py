@@ -19,7 +19,7 @@ from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.group_numbers import RESERVED
 from askmeans.tables.texts import languages_of
 from askmeans.web.cards import UNNAMED, describe, is_number, sample
-from askmeans.web.drawing import colors_of, size_bars, strips
+from askmeans.web.drawing import colors_of, level_bars, size_bars, strips
 from askmeans.web.looks import Look
 
 _TYPICAL = 4
@@ -96,6 +96,7 @@ class Level:
     high: int
     count: int
     wrong: float  # of these, to expect
+    bar: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,11 +307,17 @@ def levels_of(result: SessionResult, answered: Rows) -> tuple[Level, ...]:
     if result.confidence is None or result.basis == "nothing":
         return ()
     confidence = np.delete(result.confidence, answered)
-    levels = []
-    for low, high in pairwise((0, *LEVELS, 100)):
-        own = confidence[(confidence >= low / 100.0) & (confidence < high / 100.0 + (high == 100))]
-        levels.append(Level(low=low, high=high, count=len(own), wrong=float((1.0 - own).sum())))
-    return tuple(levels[::-1])
+    place = np.searchsorted(np.array(LEVELS) / 100.0, confidence, side="right")
+    counts = np.bincount(place, minlength=len(LEVELS) + 1).tolist()
+    wrong = np.bincount(place, 1.0 - confidence, minlength=len(LEVELS) + 1).tolist()
+    bounds = pairwise((0, *LEVELS, 100))
+    levels = tuple(
+        Level(low=low, high=high, count=count, wrong=errors, bar=bar)
+        for (low, high), count, errors, bar in zip(
+            bounds, counts, wrong, level_bars(counts, wrong), strict=True
+        )
+    )
+    return levels[::-1]
 
 
 def explain_item(
