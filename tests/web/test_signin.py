@@ -479,14 +479,24 @@ def test_a_stranger_cannot_tell_a_project_from_none(tmp_path, tools):
             where = reply.headers.get("location", "").replace(name, "NAME")
             return reply.status_code, where, reply.text.replace(name, "NAME")
 
+        forged = {"cookie": f"{cookies_of(client)}; askmeans_signin_0123456789ab=wrong"}
         for path in ("", "/", "/results", "/api/status", "/?token=wrong", "/signin", "/healthz",
-                     "/signin?wrong=1", "/static/base.css"):  # fmt: skip
+                     "/signin?wrong=1", "/signin?wrong=maybe", "/static/base.css",
+                     "/static/no.css"):  # fmt: skip
             assert said("fruit", path) == said("veg", path), path
-        assert said("fruit", "/signin", "POST", data=form) == said("veg", "/signin", "POST",
-                                                                   data=form)  # fmt: skip
+            for how in (forged, {"authorization": "Bearer wrong"}):
+                there = said("fruit", path, headers=how)
+                assert there == said("veg", path, headers=how), (path, how)
+        for sent in ({"data": form}, {"data": {"token": form["token"]}}, {"json": form}):
+            there = said("fruit", "/signin", "POST", **sent)
+            assert there == said("veg", "/signin", "POST", **sent), sent
+        assert said("fruit", "/signin", "PUT") == said("veg", "/signin", "PUT")
+        for n in range(40):  # wrong tokens count wherever they are tried
+            last = said(f"veg{n}", "/?token=wrong")
+        assert last[0] == said("fruit", "/?token=wrong")[0] == 429
 
 
-def test_an_address_without_a_project_opens_no_file(tmp_path, tools, monkeypatch):
+def test_an_address_without_a_project_or_a_token_opens_no_file(tmp_path, tools, monkeypatch):
     tools.make_fruit(tmp_path / "fruit.db").close()
     opened = []
     names, open_session = sessions.names, sessions.open
@@ -494,8 +504,11 @@ def test_an_address_without_a_project_opens_no_file(tmp_path, tools, monkeypatch
     monkeypatch.setattr(sessions, "open", lambda *a: (opened.append(a), open_session(*a))[1])
     with tools.knocking(create_projects_app(tmp_path, WRONG, person="Ada")) as client:
         assert client.get("/p/veg/").headers["location"] == "/p/veg/signin"
-        assert not opened
+        assert client.get("/p/veg/?token=wrong").headers["location"] == "/p/veg/signin?wrong=1"
         assert client.get("/p/fruit/").headers["location"] == "/p/fruit/signin"
+        assert not opened
+        wrong = client.get("/p/fruit/?token=wrong")
+        assert wrong.headers["location"] == "/p/fruit/signin?wrong=1"
         assert opened
 
 

@@ -27,7 +27,7 @@ from askmeans.exceptions import (
 )
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
-from askmeans.web.context import AppContext, is_api
+from askmeans.web.context import NO_PAGE, AppContext, is_api
 from askmeans.web.guard import HEADERS, Guard
 from askmeans.web.languages import Languages, check_language, localize
 from askmeans.web.logs import RequestLog
@@ -38,7 +38,6 @@ from askmeans.web.signin import SignIn, refuse_ended
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
 _RETRY_SECONDS = 2.0  # to wait for a lost database before people read that we try again
-_NO_PAGE = "There is no page at this address. Follow a link of the page, or start at the questions."
 _CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
 
 
@@ -213,14 +212,14 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
     def refused(request: Request, error: HTTPException) -> Response:
         text = error.detail
         if text == HTTPStatus(error.status_code).phrase and not is_api(request):
-            text = _NO_PAGE
+            text = NO_PAGE
         response = context.refusal(request, error.status_code, text)
         response.headers.update(error.headers or {})
         return response
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
-        text = _NO_PAGE
+        text = NO_PAGE
         if is_api(request):
             parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
             text = "; ".join(parts)

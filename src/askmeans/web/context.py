@@ -43,6 +43,7 @@ _EXAMPLES = 12  # of each group: those of a card, and those that were before oth
 _TURNS = 2  # answers at once: one is written to the disk while the other is checked
 _TURN_SECONDS = 30.0  # after which a request no longer waits for its turn
 _MESSAGE_COOKIE, _UNDO_COOKIE = "askmeans_said", "askmeans_undo"
+NO_PAGE = "There is no page at this address. Follow a link of the page, or start at the beginning."
 TITLES = {403: "This is not for you to do", 404: "There is no such page"}  # of refusals
 
 
@@ -111,8 +112,10 @@ class AppContext:
             return JSONResponse({"detail": text}, status)
         if is_script(request):
             return PlainTextResponse(localize(text), status)
+        layout = "plain.html" if annotator_of(request) is None else "base.html"
         title = TITLES.get(status, "That did not work")
-        return self.page(request, "error.html", status_code=status, title=title, text=text)
+        return self.page(request, "error.html", status_code=status, title=title, text=text,
+                         layout=layout)  # fmt: skip
 
     def failure(self, request: Request, error: AskmeansError) -> Response:
         """An error as a refusal; programs read its message, people a sentence."""

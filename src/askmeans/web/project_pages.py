@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import (
@@ -42,13 +43,12 @@ from askmeans.sessions import Person
 from askmeans.sessions.log import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import check_access, protect
-from askmeans.web.context import FAILED_BURST, FAILED_RATE, TITLES, is_api
+from askmeans.web.context import NO_PAGE, TITLES, is_api
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
 from askmeans.web.guard import HEADERS, check_token, cookie_name, set_cookie
 from askmeans.web.languages import check_language, localize
-from askmeans.web.limits import RateLimit, rate_limit_key
 from askmeans.web.projects import PATH, ProjectRoutes, Projects, root_of
 from askmeans.web.rendering import HOME_STYLES, STATIC, STYLES, templates
 from askmeans.web.signin import (
@@ -57,7 +57,9 @@ from askmeans.web.signin import (
     INVALID_TOKEN,
     TOKEN_IN_LINK,
     Failure,
+    count_wrong_token,
     expire_signins,
+    presents_token,
     refuse_sender,
     set_signin_cookie,
     signin_cookie_name,
@@ -66,25 +68,24 @@ from askmeans.web.signin import (
 from askmeans.web.uploads import MOST_UPLOAD, read_upload
 
 _log = logging.getLogger("askmeans.web")
-_PUBLIC = re.compile(r"(/p/[^/]+)?/(signin|healthz|static/.*)", re.DOTALL)
+_PUBLIC = re.compile(r"/healthz|(/p/[^/]+)?/(signin|static/.*)", re.DOTALL)
 _MOST_GROUPS = 50
 _ROWS = 15  # for groups, without script
 _INVALID = (
     "This link or token is not that of this server, or it ended. Open the link that the server "
     "printed last; after a month, start it again for a new one."
 )
-_NO_PAGE = "There is no page or project at this address."
 _GONE = "This project was not finished, and its file is gone. Choose the file again."
 
 
 class HomeKey:
     """The token of a server, which identifies its owner by a cookie until it ends."""
 
-    def __init__(self, token: str, home: Path, until: float) -> None:
+    def __init__(self, token: str, projects: Projects, until: float) -> None:
         self._token = token
         self._until = until
-        self._failed = RateLimit(FAILED_RATE, FAILED_BURST)
-        digest = hashlib.sha256(str(home).encode()).hexdigest()[:12]
+        self._failed = projects.failed_signins
+        digest = hashlib.sha256(str(projects.home).encode()).hexdigest()[:12]
         self._cookie = f"askmeans_home_{digest}"
 
     def fits(self, request: Request, token: str) -> bool:
@@ -92,8 +93,8 @@ class HomeKey:
         is_same = secrets.compare_digest(token.encode(), self._token.encode())
         if is_same and time.time() < self._until:
             return True
-        client = rate_limit_key(request.client.host if request.client else "")
-        if token and not is_same and not self._failed.allows(client):
+        is_wrong = bool(token) and not is_same
+        if is_wrong and count_wrong_token(self._failed, request) is Failure.RATE_LIMITED:
             raise HTTPException(429, "Too many wrong tokens. Try again in a minute.")
         return False
 
@@ -161,9 +162,14 @@ class HomeSignIn:
         match = PATH.fullmatch(request.scope["path"])
         if match is None:
             return None
+        if match[2] == "/healthz" and presents_token(request, match[2]):
+            return JSONResponse({"status": "ok"})
         below = Request({**request.scope, "path": match[2]})
         by_link = "token" in request.query_params and not is_api(below)
-        response = refuse_sender(below, Failure.UNKNOWN, by_link=by_link)
+        failure = Failure.UNKNOWN
+        if request.headers.get("authorization", "").lower().startswith("bearer "):
+            failure = count_wrong_token(self._projects.failed_signins, request)
+        response = refuse_sender(below, failure, by_link=by_link)
         if "location" in response.headers:
             response.headers["location"] = root_of(match[1]) + response.headers["location"]
         return response
@@ -186,7 +192,7 @@ def create_projects_app(
     home = Path(folder)
     projects, drafts = Projects(home), Drafts(home)
     projects.address, projects.person = address, person
-    key = HomeKey(token, projects.home, until)
+    key = HomeKey(token, projects, until)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -199,7 +205,7 @@ def create_projects_app(
     app.state.projects = projects
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_start(app, projects, key, remember_person)
-    _add_no_project(app)
+    _add_no_project(app, projects)
     _add_drafts(app, drafts)
     _add_handlers(app)
     app.add_middleware(HomeSignIn, key=key, projects=projects)
@@ -282,17 +288,13 @@ def _add_start(
         return key.sign_out(request)
 
 
-def _add_no_project(app: FastAPI) -> None:
+def _add_no_project(app: FastAPI, projects: Projects) -> None:
     """What is open to all below the path of a project, where there is none."""
     app.mount("/p/{key}/static", StaticFiles(directory=STATIC))
 
     def page(request: Request, key: str, error_message: str, status: int = 200) -> Response:
         return _page(request, "signin.html", status, root=root_of(key), styles=STYLES,
                      error_message=error_message)  # fmt: skip
-
-    @app.get("/p/{key}/healthz")
-    def healthz(key: str) -> Response:  # noqa: ARG001 - any
-        return JSONResponse({"status": "ok"})
 
     @app.get("/p/{key}/signin")
     def show(request: Request, key: str, wrong: bool = False, ended: bool = False) -> Response:
@@ -301,7 +303,8 @@ def _add_no_project(app: FastAPI) -> None:
     @app.post("/p/{key}/signin")
     def submit(request: Request, key: str, form: SentForm) -> Response:
         form.text("link")
-        return page(request, key, INVALID_TOKEN, 401)
+        failure = count_wrong_token(projects.failed_signins, request)
+        return page(request, key, INVALID_TOKEN, 429 if failure is Failure.RATE_LIMITED else 401)
 
 
 def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
@@ -404,13 +407,20 @@ def _add_handlers(app: FastAPI) -> None:
             return PlainTextResponse(localize(text), status)
         if request.scope["path"] == "/new":  # a file
             return _page(request, "new.html", status, trouble=text)
-        return _page(request, "error.html", status, text=text,
-                     title=TITLES.get(status, "That did not work"))  # fmt: skip
+        values: dict[str, Any] = {"text": text, "title": TITLES.get(status, "That did not work")}
+        match = PATH.fullmatch(request.scope["path"])
+        if match is not None:  # as where there is such a project
+            values |= {"root": root_of(match[1]), "styles": STYLES}
+        return _page(request, "error.html", status, **values)
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         is_plain = error.detail == HTTPStatus(error.status_code).phrase
-        return refusal(request, error.status_code, _NO_PAGE if is_plain else error.detail)
+        return refusal(request, error.status_code, NO_PAGE if is_plain else error.detail)
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(request: Request, _: RequestValidationError) -> Response:
+        return refusal(request, 422, NO_PAGE)
 
     @app.exception_handler(AskmeansError)
     def failed(request: Request, error: AskmeansError) -> Response:

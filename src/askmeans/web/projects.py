@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,9 +18,10 @@ from askmeans.exceptions import AskmeansError, StoreVersionError
 from askmeans.sessions import Session
 from askmeans.sessions.served import Served, recall, remember
 from askmeans.web.app import session_app
-from askmeans.web.context import AppContext
+from askmeans.web.context import FAILED_BURST, FAILED_RATE, AppContext
 from askmeans.web.errors import explain
-from askmeans.web.signin import owner_token
+from askmeans.web.limits import RateLimit
+from askmeans.web.signin import owner_token, presents_token
 
 PATH = re.compile(r"/p/([^/]+)(/.*)?", re.DOTALL)
 _SUFFIXES = (".db", ".sqlite")
@@ -53,6 +55,7 @@ class Projects:
         self.home = home.resolve()
         self.address = "http://127.0.0.1/"  # where it is served
         self.person = ""  # the name of the owner, once they gave it
+        self.failed_signins = RateLimit(FAILED_RATE, FAILED_BURST)  # anywhere: none is a hint
         self._lock = threading.Lock()
         self._listed: dict[Path, tuple[object, list[Project]]] = {}  # by the state of the file
         self._apps: dict[str, tuple[Project, int, FastAPI]] = {}  # and the inode of the file
@@ -84,7 +87,9 @@ class Projects:
             if key in self._apps:  # by another request
                 return self._apps[key][2]
             session = sessions.open(opened.file, opened.session)
-            app = session_app(AppContext(session, SETTLE_SECONDS, root=opened.root, home="/"))
+            context = AppContext(session, SETTLE_SECONDS, root=opened.root, home="/")
+            context.failed_signins = self.failed_signins
+            app = session_app(context)
             self._apps[key] = opened, opened.file.stat().st_ino, app
         app.state.context.thumbnails.make_soon()
         threading.Thread(target=_warm_up, args=(session,), daemon=True).start()
@@ -144,8 +149,9 @@ class ProjectRoutes:
             await RedirectResponse(f"{root_of(match[1])}/", 303)(scope, receive, send)
             return
         project, path = None, match[2]
-        with suppress(AskmeansError):  # the start page says why
-            project = await run_in_threadpool(self._projects.app, match[1])
+        if presents_token(Request(scope), path):  # strangers open no file, so they measure none
+            with suppress(AskmeansError):  # the start page says why
+                project = await run_in_threadpool(self._projects.app, match[1])
         if project is None:
             await self._app(scope, receive, send)
             return

@@ -29,7 +29,7 @@ from askmeans.web.context import AppContext, is_api, redirect
 from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
 from askmeans.web.languages import prefer, speak
-from askmeans.web.limits import rate_limit_key
+from askmeans.web.limits import RateLimit, rate_limit_key
 
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
 ANNOTATOR_PATHS = frozenset({
@@ -265,8 +265,13 @@ def _person_of(context: AppContext, request: Request, token: str) -> Person | Fa
     person = context.session.people.person_of(token)
     if person is not None:
         return person
+    return count_wrong_token(context.failed_signins, request)
+
+
+def count_wrong_token(failed: RateLimit, request: Request) -> Failure:
+    """Count a wrong token of a client: why it is refused."""
     client = rate_limit_key(request.client.host if request.client else "")
-    return Failure.UNKNOWN if context.failed_signins.allows(client) else Failure.RATE_LIMITED
+    return Failure.UNKNOWN if failed.allows(client) else Failure.RATE_LIMITED
 
 
 def start_path(session: Session, person: Person) -> str:
@@ -295,6 +300,16 @@ def expire_signins(request: Request, response: Response) -> None:
         bare = name.removeprefix("__Host-")
         header = set_cookie(bare, "", secure=name != bare, seconds=0)
         response.headers.append("set-cookie", header)
+
+
+def presents_token(request: Request, path: str) -> bool:
+    """Whether a request has a token that could be one of a project, true or not."""
+    return (
+        "authorization" in request.headers
+        or "token" in request.query_params
+        or any(map(_SIGNIN_COOKIE.fullmatch, request.cookies))
+        or (path == "/signin" and request.method == "POST")
+    )
 
 
 def refuse_sender(request: Request, failure: Failure, *, by_link: bool = False) -> Response:
