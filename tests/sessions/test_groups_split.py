@@ -5,6 +5,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError, SessionError
+from askmeans.sessions.store.sql import Store
 
 X = [[1.0], [2.0], [8.0], [9.0], [1.5], [8.5]]
 
@@ -63,6 +64,22 @@ def test_what_somebody_changed_since_a_split_is_left_alone(session):
     session.change(question.id, "dogs", annotator="ann")
     session.history.take_back(session.history.changes()[-1].event)
     assert said(session) == {("ann", 0): (1.0, 0.0), ("ann", 1): (0.0, 1.0, 0.0)}
+
+
+def test_a_split_and_its_reversal_are_one_write_each(session, monkeypatch):
+    answer(session, (0, 1), "cats")
+    writes, write = [], Store.write
+
+    def watched(self, *arguments, **options):
+        writes.append(arguments)
+        return write(self, *arguments, **options)
+
+    monkeypatch.setattr(Store, "write", watched)
+    session.groups.split("cats", [0, 1, 0], "kittens", annotator="ann")
+    assert len(writes) == 1
+    session.history.take_back(session.history.changes()[-1].event)
+    assert len(writes) == 2
+    assert said(session) == {("ann", 0): (1.0, 0.0), ("ann", 1): (1.0, 0.0)}
 
 
 @pytest.mark.parametrize("rows", [[], [0, 3], [0, 99], [-1]])

@@ -6,7 +6,7 @@ Rules of this file:
   `Session.undo` write another event that reverses it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, islice
 from numbers import Integral
@@ -38,7 +38,7 @@ from askmeans.sessions.events import (
 from askmeans.sessions.group_numbers import NO_SUCH_GROUP, as_shares, taken_name, unique_names
 from askmeans.sessions.learning import Learning
 from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
-from askmeans.sessions.moves import Moves
+from askmeans.sessions.moves import Moves, undo_of
 from askmeans.sessions.reports import PATH_SEPARATOR, Group
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
@@ -253,10 +253,18 @@ class Groups(Sequence[Group]):
         return self._add([name], None, "add", annotator, key)[0]
 
     def _add(
-        self, names: Sequence[str], parent: int | None, method: str, annotator: str,
+        self,
+        names: Sequence[str],
+        parent: int | None,
+        method: str,
+        annotator: str,
         key: str | None,
-    ) -> range:  # fmt: skip
-        """Append new groups, at the top or within one; return their numbers."""
+        moves: Callable[[int], list[Event]] = lambda _: [],
+    ) -> range:
+        """Append new groups, at the top or within one; return their numbers.
+
+        `moves` are further events, appended with them, by the number of the first.
+        """
         listed = tuple(check_name(name, "name", f"Groups.{method}") for name in names)
 
         def added(_: "Transaction") -> list[Event]:
@@ -270,9 +278,11 @@ class Groups(Sequence[Group]):
                         f"'id'. Got {name!r} instead.",
                         user_message=taken_name(name),
                     )
+            further = moves(groups.n)
             if parent is None:
-                return [AddGroup(annotator=annotator, group=groups.n, name=listed[0])]
-            return [Refine(annotator=annotator, group=parent, first=groups.n, names=listed)]
+                return [AddGroup(annotator=annotator, group=groups.n, name=listed[0]), *further]
+            refined = Refine(annotator=annotator, group=parent, first=groups.n, names=listed)
+            return [refined, *further]
 
         event = self._moves.append(added, key, annotator)
         numbers: range | None = None
@@ -589,21 +599,29 @@ class Groups(Sequence[Group]):
         """
         self._check_asks_groups("split")
         annotator = check_annotator(annotator, person=True)
-        with self._runtime.up_to_date():
-            number = self.number(group)
-            questions = {row: self._placed_in(number, row, annotator) for row in rows}
-        if not questions:
+        if not rows:
             raise ParameterError(
                 "The 'rows' parameter of Groups.split must have items. Got none; choose some.",
                 user_message="No item was chosen, so no group was made. Choose those that go into "
                 "the new group.",
             )
+        number = self.number(group)
+
+        def moved(new: int) -> list[Event]:
+            shares = (*(0.0 for _ in range(new)), 1.0)
+            replies = [self._placed_in(number, row, annotator) for row in dict.fromkeys(rows)]
+            return [
+                event
+                for old in replies
+                for event in (
+                    undo_of(old, ""),
+                    Answer(annotator=annotator, question=old.question, value=shares, late=old.late),
+                )
+            ]
+
         parent = self._runtime.groups.parent(number)
-        (new,) = self._add([name], parent, "split", annotator, None)
-        alone = (*(0.0 for _ in range(new)), 1.0)
-        for row, question in questions.items():
-            key = f"{key_of_split(new)}{row}"
-            self._moves.reply(Answer, question, alone, annotator, key, instead=True)
+        key = key_of_split(as_key(None))
+        (new,) = self._add([name], parent, "split", annotator, key, moved)
         return new
 
     def parts(self, group: int | str, n: int = 3) -> list[list[int]]:
@@ -648,15 +666,15 @@ class Groups(Sequence[Group]):
             parts.append(rows[places[np.argsort(distances[places, j], kind="stable")]].tolist())
         return sorted(filter(None, parts), key=len, reverse=True)
 
-    def _placed_in(self, group: int, row: int, annotator: str) -> int:
-        """The number of the question whose answer put an item into a group."""
+    def _placed_in(self, group: int, row: int, annotator: str) -> Reply:
+        """The annotator's answer that put an item into a group."""
         runtime = self._runtime
         for number in reversed(runtime.about((row,))):
             answer = runtime.state.reply(number, annotator)
             if answer is not None and isinstance(answer.value, tuple):
                 shares = answer.value
                 if runtime.groups.resolve(shares.index(max(shares))) == group:
-                    return number
+                    return answer
         raise ParameterError(
             f"The 'rows' parameter of Groups.split must be items that {annotator!r} put into "
             f"the group. Got {row!r:.40} instead.",

@@ -460,9 +460,9 @@ def key_of_group(key: str) -> str:
     return f"{key}-group"
 
 
-def key_of_split(group: int) -> str:
-    """The prefix of keys of answers that a split moved to a group."""
-    return f"split-{group}-"
+def key_of_split(key: str) -> str:
+    """The key of a split: those of the answers that it moved go on from there."""
+    return f"split-{key}"
 
 
 def key_of_batch(key: str) -> str:

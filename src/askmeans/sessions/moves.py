@@ -12,7 +12,7 @@ Rules of this file:
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -129,7 +129,7 @@ class Moves:
             if old is None or isinstance(old, Skip):
                 event, *read[:] = self._append(transaction, new)
                 return event, False
-            transaction.append(_undo_of(old, as_key(None)))
+            transaction.append(undo_of(old, as_key(None)))
             return transaction.append(replace(new, late=old.late)), False
 
         event, repeated = runtime.write(append)
@@ -163,7 +163,7 @@ class Moves:
                     continue
                 late = self._is_late(number, annotator, [], 0.0)
                 if old is not None and not isinstance(old, Skip):
-                    transaction.append(_undo_of(old, f"{prefix}{number}-before"))
+                    transaction.append(undo_of(old, f"{prefix}{number}-before"))
                     late = old.late
                 transaction.append(
                     Answer(annotator=annotator, key=f"{prefix}{number}", question=number,
@@ -182,33 +182,43 @@ class Moves:
         annotator, prefix = check_annotator(annotator, person=True), key_of_batch(as_key(key))
 
         def append(transaction: "Transaction") -> int:
-            state = self._runtime.state
-            standing = [
-                event
-                for event in self._batch(annotator, prefix)
-                if state.reply(event.question, annotator) is event
-            ]
-            by_id = {event.id: event for event in state.by_key.values()}
-            for event in standing:
-                transaction.append(_undo_of(event, as_key(None)))
-                undo = state.by_key.get((annotator, f"{event.key}-before"))
-                old = by_id.get(undo.taken_back) if isinstance(undo, Undo) else None
-                if isinstance(old, Reply):
-                    transaction.append(_copy_of(old))
-                    for later in self._later(old):  # they are to stay the last
-                        transaction.append(_undo_of(later, as_key(None)))
-                        transaction.append(_copy_of(later))
-            return len(standing)
+            for event in self._restored(annotator, prefix):
+                transaction.append(event)
+            return len(self._standing(annotator, prefix))
 
         return self._runtime.write(append)
 
+    def _restored(self, annotator: str, prefix: str) -> Iterator[Event]:
+        """Undos of the valid answers with this prefix of their keys, and what they replaced."""
+        state = self._runtime.state
+        by_id = {event.id: event for event in state.by_key.values()}
+        replaced = {
+            event.question: by_id.get(event.taken_back)
+            for (who, key), event in state.by_key.items()
+            if who == annotator and key.startswith(prefix) and isinstance(event, Undo)
+        }
+        for event in self._standing(annotator, prefix):
+            yield undo_of(event, as_key(None))
+            old = replaced.get(event.question)
+            if isinstance(old, Reply):
+                yield _copy_of(old)
+                for later in self._later(old):  # they are to stay the last
+                    yield undo_of(later, as_key(None))
+                    yield _copy_of(later)
+
     def _batch(self, annotator: str, prefix: str) -> list[Reply]:
-        """The answers of a `place`, by the prefix of their keys."""
+        """Answers that were stored together, by the prefix of their keys."""
         return [
             event
             for (who, key), event in self._runtime.state.by_key.items()
             if who == annotator and key.startswith(prefix) and isinstance(event, Reply)
         ]
+
+    def _standing(self, annotator: str, prefix: str) -> list[Reply]:
+        """Those of them that are still valid."""
+        state = self._runtime.state
+        batch = self._batch(annotator, prefix)
+        return [event for event in batch if state.reply(event.question, annotator) is event]
 
     def undo(
         self, number: int | None, annotator: str, key: str | None, event: int | None = None
@@ -228,10 +238,13 @@ class Moves:
                 return _check_same(stored, Undo, number, None), True
             if number is event is None and (change := self._own_group_change(annotator)):
                 undo = UndoGroupChange(annotator=annotator, key=key, taken_back=change.id)
-                return transaction.append(undo), False
+                undo = transaction.append(undo)
+                for each in self._restored_after(change):
+                    transaction.append(each)
+                return undo, False
             reply = self._reply_to_undo(number, annotator, event)
             group = runtime.state.group_made_with(reply)
-            undone = transaction.append(_undo_of(reply, key))
+            undone = transaction.append(undo_of(reply, key))
             if group is not None:
                 transaction.append(
                     UndoGroupChange(annotator=annotator, key=key_of_group(key), taken_back=group.id)
@@ -240,15 +253,13 @@ class Moves:
             return undone, False
 
         undo, repeated = runtime.write(append)
-        if isinstance(undo, UndoGroupChange):
-            self._restore_split_answers()
         with runtime.lock:
             return self._undone(undo, repeated=repeated)
 
     def undo_group_change(self, event: int, annotator: str) -> Event:
         """Append the reversal of a change of the groups by anyone."""
 
-        def undo() -> Event:
+        def undone(_: "Transaction") -> Iterable[Event]:
             changes = self._runtime.state.group_changes
             change = next((each for each in changes if each.id == event), None)
             if change is None:
@@ -260,11 +271,17 @@ class Moves:
                     user_message="Groups were added or merged after this one. Take those back "
                     "first, the last one before the others.",
                 )
-            return UndoGroupChange(annotator=annotator, taken_back=event)
+            undo = UndoGroupChange(annotator=annotator, taken_back=event)
+            return [undo, *self._restored_after(change)]
 
-        stored = self.log(undo)
-        self._restore_split_answers()
-        return stored
+        stored = self.append(undone)
+        with self._runtime.lock:
+            return self._runtime.state.as_of_now(stored)
+
+    def _restored_after(self, change: Event) -> Iterator[Event]:
+        """The answers as before a change of the groups that is undone: those that a split moved."""
+        if change.key.startswith(key_of_split("")):
+            yield from self._restored(change.annotator, f"{change.key}-")
 
     def _own_group_change(self, annotator: str) -> Event | None:
         """The last change of the groups, if it is the annotator's and after their last reply."""
@@ -273,24 +290,6 @@ class Moves:
         reply = state.last_of(annotator)
         is_own = last is not None and last.annotator == annotator
         return last if is_own and last and (reply is None or reply.id < last.id) else None
-
-    def _restore_split_answers(self) -> None:
-        """Restore answers that a split changed, after its group was taken back."""
-        with self._runtime.lock:
-            state = self._runtime.state
-            withdrawn = tuple(key_of_split(group) for group in state.withdrawn)
-            moved = [
-                event
-                for (_, key), event in state.by_key.items()
-                if key.startswith(withdrawn) and isinstance(event, Reply) and state.stands(event)
-            ]
-            before = [_replaced(event, list(state.by_key.values())) for event in moved]
-        for old in before:
-            if old is not None:
-                for each in (old, *self._later(old)):  # later answers are to stay the last
-                    self.reply(
-                        type(each), each.question, each.value, each.annotator, None, instead=True
-                    )
 
     def _later(self, reply: Reply) -> list[Reply]:
         """Valid answers of its annotator that stand instead of a reply about the same item.
@@ -450,20 +449,6 @@ def not_to_take_back(event: int) -> SessionError:
     )
 
 
-def _replaced(event: Reply, events: list[Event]) -> Reply | None:
-    """The answer that an event replaced."""
-    place = (event.question, event.annotator)
-    undone = [
-        each.taken_back
-        for each in events
-        if isinstance(each, Undo)
-        and each.id < event.id
-        and (each.question, each.annotator) == place
-    ]
-    replies = (each for each in events if isinstance(each, Reply))
-    return next((each for each in replies if undone and each.id == max(undone)), None)
-
-
 def _name_of(made: Event | None) -> str | None:
     """The name of the group that was added for an answer."""
     match made:
@@ -472,7 +457,7 @@ def _name_of(made: Event | None) -> str | None:
     return None
 
 
-def _undo_of(reply: Reply, key: str) -> Undo:
+def undo_of(reply: Reply, key: str) -> Undo:
     """The undo of a reply."""
     return Undo(annotator=reply.annotator, key=key, question=reply.question, taken_back=reply.id)
 
