@@ -129,7 +129,7 @@ def test_what_cannot_be_started_is_said_and_can_be_corrected(home, tmp_path):
     for fields, said in [
         ({"use-0": "left out"}, "Choose at least one column to sort by"),
         ({"use-0": "id", "use-1": "id"}, "One column is the name of the item"),
-        ({"group-0": "A", "group-1": "A"}, "A"),
+        ({"group-0": "A", "group-1": "A"}, "needs a name of its own"),
         ({"n": ""}, "Name the groups, or say how many"),
         ({"title": "shop.sqlite"}, "must not end in .db or .sqlite"),  # another one's address
         ({"title": "…"}, "needs a letter or a digit"),
@@ -245,11 +245,11 @@ def test_a_table_has_no_pictures_read_from_the_server(home, tmp_path):
     ("content", "name", "said"),
     [
         (b"", "empty.csv", "Choose a file first"),
-        (b"only a header\n", "a.csv", "must have rows"),
+        (b"only a header\n", "a.csv", "no rows below the header"),
         (b'a,b\n1,2\n"x,3\n4,5,6,7\n', "broken.csv", "broken.csv"),
-        (b"%PDF-1.4", "paper.pdf", "must be one of .csv"),
+        (b"%PDF-1.4", "paper.pdf", "paper.pdf is not of a kind that can be read"),
         (b"PK nothing", "broken.zip", "could not be unpacked"),
-        (archive({"readme": "hello"}), "words.zip", "must have pictures in it"),
+        (archive({"readme": "hello"}), "words.zip", "no picture in the zip file"),
         (b"no workbook", "a.xlsx", "a.xlsx"),
         (b"x\n" + b"same\n" * 9, "constant.csv", "no column to sort by"),
     ],

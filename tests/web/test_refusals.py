@@ -2,6 +2,7 @@
 
 import html
 import re
+import time
 from urllib.parse import unquote
 
 import pytest
@@ -18,6 +19,7 @@ from askmeans.exceptions import (
     StoreReadOnlyError,
 )
 from askmeans.web import create_app
+from askmeans.web.drafts import Drafts, Plan
 from askmeans.web.errors import explain
 
 # What is of a program: parameters, classes, rules with a value, representations of Python.
@@ -367,3 +369,61 @@ def test_programs_still_read_which_parameter_it_was(page):
         "/api/answers", json={"question": page.open(), "key": "k", "value": 9}, headers=headers
     )
     assert "Got 9 instead" in reply.json()["detail"]
+
+
+TABLE = "text,topic,price,code\n" + "\n".join(
+    f"message {n} about {3 * n},a{n % 2},{n},K{n % 3}" for n in range(6)
+)
+UNFIT = [
+    ("empty.csv", "", {}),
+    ("header.csv", "text,price\n", {}),
+    ("uneven.csv", "a,b\n1,2\n1,2,3\n1,2,3,4\n", {}),
+    ("twice.json", "[[1, 2], [3]]", {}),
+    ("broken.json", "[1,", {}),
+    ("broken.xlsx", "PK", {}),
+    ("broken.parquet", "PAR1", {}),
+    ("broken.zip", "PK", {}),
+    ("program.exe", "x", {}),
+    ("same.csv", "x\n" + "same\n" * 9, {}),
+    ("table.csv", TABLE, {"uses": {"code": "id"}}),
+    ("table.csv", TABLE, {"uses": {"code": "id", "topic": "id"}}),
+    ("table.csv", TABLE, {"n_clusters": 50}),
+    ("table.csv", TABLE, {"n_clusters": 0}),
+    ("table.csv", TABLE, {"names": ("a", "a"), "descriptions": ("", "")}),
+    ("table.csv", TABLE, {"names": ("id", "a"), "descriptions": ("", "")}),
+    ("table.csv", TABLE, {"names": ("a", "b"), "descriptions": ("x" * 999, "")}),
+    ("table.csv", TABLE, {"title": "shop/one"}),
+    ("table.csv", TABLE, {"title": "shop.db"}),
+    ("table.csv", TABLE, {"title": "..."}),
+    ("table.csv", TABLE, {"title": "x" * 300}),
+    ("table.csv", TABLE, {"uses": dict.fromkeys(("text", "price"), "shown")}),
+    *(("table.csv", TABLE, {"uses": {name: "feature"}, "kinds": {name: kind}})
+      for name, kind in (("price", "date"), ("topic", "number"), ("topic", "date"),
+                         ("text", "number"), ("text", "boolean"), ("price", "text"))),
+    ("infinite.csv", "x,y\n1,inf\n2,2\n3,4\n", {}),
+    ("vectors.json", '[{"v": [1, 2]}, {"v": [1]}]', {"uses": {"v": "feature"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "plan"), UNFIT)
+def test_a_refused_project_says_what_is_wrong_with_the_file_or_the_choices(
+    tmp_path, name, content, plan
+):
+    drafts = Drafts(tmp_path)
+    draft = drafts.new()
+    file = draft.folder / name
+    file.write_text(content)
+    drafts.read(draft, file)
+    settle(draft)
+    if draft.is_read:
+        drafts.make(draft, Plan(**{"title": "shop", "n_clusters": 2, **plan}))
+        settle(draft)
+    drafts.close()
+    assert draft.made is None
+    assert_is_plain(draft.trouble.replace(name, "a file").replace("/", ""))
+
+
+def settle(draft):
+    """Wait until a draft has been read or made."""
+    while draft.stage is not None:
+        time.sleep(0.01)

@@ -104,7 +104,7 @@ def test_the_pages_about_projects_shut_nobody_out(tmp_path, browser, home, check
     expect(page.locator("h1")).to_have_text("Sort your items into groups")
     check(page, "home-empty")
     page.set_input_files("#file", tmp_path / "paper.pdf")
-    expect(page.get_by_role("alert")).to_have_text(re.compile("^The suffix of paper.pdf must be"))
+    expect(page.get_by_role("alert")).to_have_text(re.compile("^paper.pdf is not of a kind"))
     check(page, "home-refused")
     page.set_input_files("#file", tmp_path / "a table.csv")
     expect(page.get_by_label("Its name")).to_have_value("A table")

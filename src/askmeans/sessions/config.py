@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from askmeans._util.checks import check_name, check_number, check_positive, check_share
+from askmeans._util.message import Message
 from askmeans.budgets import Forecast, forecast
 from askmeans.exceptions import AskmeansError, ParameterError, StoreVersionError
 from askmeans.fuzzy.items import as_items
@@ -199,6 +200,10 @@ def check_names(names: Any, n_clusters: int) -> list[str] | None:
     if len(listed) != n_clusters or len({*listed, RESERVED}) != n_clusters + 1:
         raise ParameterError(
             f"The 'cluster_names' parameter of {_OWNER} must be {n_clusters} names, all different, "
-            f"and none may be {RESERVED!r}, a column of the exports. Got {listed} instead."
+            f"and none may be {RESERVED!r}, a column of the exports. Got {listed} instead.",
+            user_message=Message(
+                "Each group needs a name of its own, and none may be called “{name}”.",
+                name=RESERVED,
+            ),
         )
     return listed

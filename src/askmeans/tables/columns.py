@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askmeans._util.message import Message
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.formats import date_format, notation
 from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
@@ -155,7 +156,11 @@ def _check_text(values: "pd.Series[Any]") -> None:
     if values.dtype.kind in "fiubMm":
         raise DataError(
             f"Column {values.name!r} must have words to be a text. Got {values.dtype} instead; "
-            "leave it out of the text columns: it is a feature as it is."
+            "leave it out of the text columns: it is a feature as it is.",
+            user_message=Message(
+                "The column “{column}” has no words, so it is no text. Choose another kind for it.",
+                column=values.name,
+            ),
         )
 
 
@@ -167,7 +172,11 @@ def _forced_kind(values: "pd.Series[Any]") -> str:
         return "category"
     raise DataError(
         f"Column {values.name!r} must have numbers, words, dates or images to cluster by. Got "
-        f"{values.dtype} instead; leave it out of the features, or encode it."
+        f"{values.dtype} instead; leave it out of the features, or encode it.",
+        user_message=Message(
+            "Items cannot be sorted by the column “{column}”. Choose another use for it.",
+            column=values.name,
+        ),
     )
 
 

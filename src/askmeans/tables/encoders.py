@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_magnitude
+from askmeans._util.message import Message
 from askmeans.exceptions import DataError
 from askmeans.tables.formats import Notation, as_days, as_numbers, date_format, notation
 
@@ -77,7 +78,12 @@ class Scaling:
         """
         present = numbers[~np.isnan(numbers)]
         if not len(present):
-            raise DataError(f"Column {name!r} must have values. Got none; leave it out.")
+            raise DataError(
+                f"Column {name!r} must have values. Got none; leave it out.",
+                user_message=Message(
+                    "The column “{column}” is empty. Choose another use for it.", column=name
+                ),
+            )
         check_magnitude(present, f"Column {name!r}")
         low = high = None
         first, median, last = (float(x) for x in np.percentile(present, [25, 50, 75]))
@@ -148,7 +154,12 @@ class Date(Encoder):
             if date is None:
                 raise DataError(
                     f"Column {values.name!r} must have dates in one format (2024-01-31). Got "
-                    f"{words.iloc[0]!r:.60}; reformat them, or leave it out of the features."
+                    f"{words.iloc[0]!r:.60}; reformat them, or leave it out of the features.",
+                    user_message=Message(
+                        "The column “{column}” is not of dates that are all written alike. Choose "
+                        "another kind for it.",
+                        column=values.name,
+                    ),
                 )
             pattern = date.pattern
         days, name = as_days(values, pattern), str(values.name)
@@ -223,7 +234,12 @@ class Category(Encoder):
         if len(counts) > _MAX_CATEGORIES and int(counts.iloc[0]) == 1:
             raise DataError(
                 f"Column {values.name!r} must have values that repeat to be a category. Got "
-                f"{len(counts):,} in {n:,} rows; make it a text, or leave it out of the features."
+                f"{len(counts):,} in {n:,} rows; make it a text, or leave it out of the features.",
+                user_message=Message(
+                    "Hardly any value of the column “{column}” repeats, so it is no category. "
+                    "Choose another kind for it.",
+                    column=values.name,
+                ),
             )
         shares = counts.to_numpy(dtype=np.float64) / n
         listed = sorted(counts.index.tolist(), key=lambda value: (-counts[value], value))
@@ -263,14 +279,24 @@ def _as_numbers(values: "pd.Series[Any]", how: Notation | None) -> NDArray[np.fl
             return as_numbers(values, how)
         raise DataError(
             f"Column {values.name!r} must be numeric. Got {values.dtype} instead; write its values "
-            "as plain numbers, or name another kind."
+            "as plain numbers, or name another kind.",
+            user_message=Message(
+                "The column “{column}” is not of numbers. Choose another kind for it.",
+                column=values.name,
+            ),
         )
     numbers: NDArray[np.float64] = values.to_numpy(dtype=np.float64, na_value=np.nan)
     infinite = np.flatnonzero(np.isinf(numbers))
     if len(infinite):
         raise DataError(
             f"Column {values.name!r} must be finite. Got infinity in row {infinite[0]}; drop or "
-            "correct such rows."
+            "correct such rows.",
+            user_message=Message(
+                "The column “{column}” has an infinite number, in row {row}. Correct it, and "
+                "choose the file again.",
+                column=values.name,
+                row=int(infinite[0]) + 1,
+            ),
         )
     return numbers
 
@@ -294,7 +320,12 @@ def _as_truths(values: "pd.Series[Any]") -> NDArray[np.float64]:
         got = values.iloc[wrong[0]] if len(wrong) else values.iloc[0]
         raise DataError(
             f"Column {values.name!r} must be true or false to be a boolean. Got {got!r:.60}; name "
-            "another kind."
+            "another kind.",
+            user_message=Message(
+                "The column “{column}” is not of two values such as yes and no. Choose another "
+                "kind for it.",
+                column=values.name,
+            ),
         )
     return numbers
 

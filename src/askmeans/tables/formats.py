@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from askmeans._util.message import Message
 from askmeans.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -119,7 +120,13 @@ def as_numbers(values: "pd.Series[Any]", how: Notation) -> NDArray[np.float64]:
             example = f"{how.before}1{how.decimal}5{how.after}"
             raise DataError(
                 f"Column {values.name!r} must have numbers written as {example!r}. Got "
-                f"{values.iloc[row]!r:.60} instead; rewrite it, or leave it empty."
+                f"{values.iloc[row]!r:.60} instead; rewrite it, or leave it empty.",
+                user_message=Message(
+                    "The column “{column}” has a number that is not written as the others are: "
+                    "“{value}”. Correct it, or choose another kind.",
+                    column=values.name,
+                    value=str(values.iloc[row])[:60],
+                ),
             )
         plain = re.sub(rf"[^\d\-\u2212{re.escape(how.decimal)}]", "", word)
         numbers[row] = float(plain.replace(how.decimal, ".").replace("\u2212", "-"))

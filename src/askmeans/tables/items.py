@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_choice
+from askmeans._util.message import Message
 from askmeans._util.progress import part_of_progress
 from askmeans._util.text import is_blank
 from askmeans.exceptions import DataError, ParameterError
@@ -329,7 +330,13 @@ def item_ids(frame: "pd.DataFrame", column: str | None) -> list[str]:
         twice = Counter(ids).most_common(1)[0][0]
         raise DataError(
             f"Column {column!r} must have a different id for every item. Got {twice!r} twice; "
-            "use another id column."
+            "use another id column.",
+            user_message=Message(
+                "The column “{column}” calls several items “{value}”, so it does not name "
+                "them. Choose another column.",
+                column=column,
+                value=twice,
+            ),
         )
     return ids
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askmeans._util.arrays import Rows
+from askmeans._util.message import Message
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.engines.disk import row_groups
 from askmeans.tables.reading import RawTable, read_table
@@ -43,11 +44,20 @@ class ParquetTable:
         except (OSError, ValueError) as error:  # pyarrow's own is a ValueError
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{path} must be a Parquet file. Got {error}.") from error
+            raise DataError(
+                f"{path} must be a Parquet file. Got {error}.",
+                user_message=Message(
+                    "{file} is damaged, or no Parquet file. Save or export it again.",
+                    file=Path(path).name,
+                ),
+            ) from error
         self.starts = [0, *accumulate(n_rows for _, _, n_rows in self.groups)]
         self.n_rows = self.starts[-1]
         if not self.n_rows:
-            raise DataError(f"{path} must have rows. Got none.")
+            raise DataError(
+                f"{path} must have rows. Got none.",
+                user_message=Message("{file} has no rows.", file=Path(path).name),
+            )
 
     def take(self, rows: Rows) -> "pd.DataFrame":
         """Return these rows, which ascend; only their row groups are read."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors, parse_json
+from askmeans._util.message import Message
 from askmeans.exceptions import DataError, MissingExtraError
 from askmeans.tables.formats import date_format, notation
 
@@ -70,11 +71,20 @@ def read_table(data: Any, id: str | None = None) -> RawTable:  # noqa: A002 - th
     else:
         frame, name = _as_frame(data), "The data"
     if frame.empty:
-        raise DataError(f"{name} must have rows and columns. Got {frame.shape} instead.")
+        raise DataError(
+            f"{name} must have rows and columns. Got {frame.shape} instead.",
+            user_message=Message("There are no rows below the header. Choose another file."),
+        )
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
     twice = frame.columns[frame.columns.duplicated()]
     if len(twice):
-        raise DataError(f"Columns must differ by name. Got {twice[0]!r} twice; rename one.")
+        raise DataError(
+            f"Columns must differ by name. Got {twice[0]!r} twice; rename one.",
+            user_message=Message(
+                "Two columns are called “{column}”. Rename one, and choose the file again.",
+                column=twice[0],
+            ),
+        )
     if not isinstance(frame.index, pd.RangeIndex):
         frame = frame.reset_index(drop=True)
     return RawTable(frame=frame, folder=folder, notes=notes, written=written)
@@ -123,7 +133,8 @@ def _as_frame(data: Any) -> "pd.DataFrame":
     got = "an empty list" if isinstance(data, list) and not data else type(data).__name__
     raise DataError(
         "The data must be a path, a data frame (pandas, polars, pyarrow, datasets), a list of "
-        f"texts, records, or columns by name. Got {got} instead."
+        f"texts, records, or columns by name. Got {got} instead.",
+        user_message=Message("There are no rows in it. Choose another file, or paste some lines."),
     )
 
 
@@ -161,7 +172,12 @@ def _read_file(
         if kind not in readers:
             raise DataError(
                 f"The suffix of {path.name} must be one of .csv, .tsv, .txt, "
-                f"{', '.join(readers)}. Got {kind or 'none'!r} instead."
+                f"{', '.join(readers)}. Got {kind or 'none'!r} instead.",
+                user_message=Message(
+                    "{file} is not of a kind that can be read. Choose a CSV, Excel, Parquet or "
+                    "JSON file, or a zip file of pictures.",
+                    file=path.name,
+                ),
             )
         with broken_as_value_errors():
             return readers[kind](path)
@@ -169,7 +185,14 @@ def _read_file(
         if isinstance(error, DataError):
             raise
         why = " ".join(str(error).split())
-        raise DataError(f"{path} could not be read ({why}); save or export it again.") from error
+        raise DataError(
+            f"{path} could not be read ({why}); save or export it again.",
+            user_message=Message(
+                "{file} could not be read: it is damaged, or of another kind than its name says. "
+                "Save or export it again.",
+                file=path.name,
+            ),
+        ) from error
 
 
 def _read_json(path: Path) -> "pd.DataFrame":
@@ -193,12 +216,20 @@ def _read_excel(path: Path, written: dict[str, "pd.Series[Any]"]) -> "pd.DataFra
         if _WORKBOOK not in names:
             inside = names[0] if names else "nothing"
             raise DataError(
-                f"{path} must be a workbook. Got an archive with {inside:.60} in it; unpack it."
+                f"{path} must be a workbook. Got an archive with {inside:.60} in it; unpack it.",
+                user_message=Message(
+                    "{file} is no workbook, but an archive. Unpack it, and choose a file of it.",
+                    file=path.name,
+                ),
             )
         if unpacked > _MAX_UNPACKED:
             raise DataError(
                 f"{path} must have at most 1 GB when unpacked. Got {unpacked / 1e9:.1f} GB; save "
-                "the sheet as CSV."
+                "the sheet as CSV.",
+                user_message=Message(
+                    "{file} is larger than 1 GB when unpacked. Save the sheet as CSV.",
+                    file=path.name,
+                ),
             )
     pd = _pandas()
     try:
@@ -223,7 +254,10 @@ def _read_csv(
     pd = _pandas()
     text, encoding = _decoded(path.read_bytes())
     if not text.strip():
-        raise DataError(f"{path} must have a header and rows. Got an empty file.")
+        raise DataError(
+            f"{path} must have a header and rows. Got an empty file.",
+            user_message=Message("{file} is empty. Choose another file.", file=path.name),
+        )
     if encoding not in ("utf-8-sig", "utf-16"):
         notes.append(
             f"{path.name} is not UTF-8 and was read as {encoding}; if letters look wrong, save it "
@@ -244,7 +278,12 @@ def _read_csv(
     except pd.errors.ParserError as error:
         raise DataError(
             f"{path} must have equally many values in every line. Got '{str(error).strip()}'; put "
-            "values that contain the separator into quotes."
+            "values that contain the separator into quotes.",
+            user_message=Message(
+                "The lines of {file} have different numbers of values. Put values that contain the "
+                "separator into quotes.",
+                file=path.name,
+            ),
         ) from error
     decimal = "," if separator == ";" else "."
     for name in frame.columns:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.files import broken_as_value_errors
+from askmeans._util.message import Message
 from askmeans._util.progress import tracked
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
 from askmeans.tables.columns import Column
@@ -49,7 +50,12 @@ class Vectors(Encoder):
         """Learn the mean and, of pictures, the first principal axes."""
         present = _normalised(matrix[~np.isnan(matrix).any(axis=1)], cosine=cosine)
         if not len(present):
-            raise DataError(f"Column {name!r} must have vectors or images. Got none.")
+            raise DataError(
+                f"Column {name!r} must have vectors or images. Got none.",
+                user_message=Message(
+                    "The column “{column}” is empty. Choose another use for it.", column=name
+                ),
+            )
         mean = present.mean(axis=0, dtype=np.float64)
         axes = None
         if source == "image":
@@ -263,14 +269,23 @@ def _column_vectors(values: "pd.Series[Any]") -> Single:
         got = "nothing" if rows.empty else f"{rows.iloc[0]!r:.60}"
         raise DataError(
             f"Column {values.name!r} must have lists of numbers to be vectors. Got {got} instead; "
-            "name another column, or a .npy file."
+            "name another column, or a .npy file.",
+            user_message=Message(
+                "The column “{column}” is not of vectors. Choose another use for it.",
+                column=values.name,
+            ),
         )
     lengths = rows.map(len)
     other = lengths[lengths != lengths.iloc[0]]
     if len(other):
         raise DataError(
             f"Vectors must be of one length. Got {lengths.iloc[0]} and, in row {other.index[0]} of "
-            f"column {values.name!r}, {other.iloc[0]} numbers; mend or leave out such rows."
+            f"column {values.name!r}, {other.iloc[0]} numbers; mend or leave out such rows.",
+            user_message=Message(
+                "The vectors of the column “{column}” are not all of one length. Correct them, or "
+                "choose another use.",
+                column=values.name,
+            ),
         )
     matrix = np.full((len(values), int(lengths.iloc[0])), np.nan, dtype=np.float32)
     matrix[values.notna().to_numpy()] = _numbers(rows.tolist(), f"{values.name!r}")

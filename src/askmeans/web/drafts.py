@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any
 from askmeans import sessions
 from askmeans._util.background import background_pool
 from askmeans._util.progress import reporting_progress
-from askmeans.exceptions import AskmeansError, DataError, ParameterError
+from askmeans.exceptions import AskmeansError
 from askmeans.tables import Items, read_items
 from askmeans.tables.columns import Column, Roles, describe_columns
 from askmeans.tables.large import read_candidates
 from askmeans.tables.pictures import open_picture
 from askmeans.tables.reading import RawTable, read_table
+from askmeans.web.errors import RefusalError, explain
 from askmeans.web.uploads import unpack_pictures
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Draft:
         roles = Roles(text=("text",)) if self._has_lines else Roles()
         columns = describe_columns(table.frame, roles, table.folder)
         if not any(_kinds(column) for column in columns):
-            raise DataError("There is no column to sort by: no texts, numbers or pictures.")
+            raise RefusalError("There is no column to sort by: no texts, numbers or pictures.")
         id_name = next((c.name for c in columns if _names_items(c, table)), None)
         self.columns = [_described(column, table, id_name) for column in columns]
         if self.data.is_dir():
@@ -161,6 +162,9 @@ class Draft:
         _check_free(file, plan.title)
         self._begin("Reading the file")
         items = self._items(plan)
+        if plan.n_clusters > len(items.ids):
+            raise RefusalError(f"There are {len(items.ids)} items, so there cannot be "
+                          f"{plan.n_clusters} groups. Name fewer.")  # fmt: skip
         self._begin(f"Finding groups among {len(items.ids):,} items")
         if items.folder is not None:
             items = replace(items, folder=_pictures_of(file))
@@ -215,18 +219,18 @@ class Draft:
         ids = [name for name, use in uses.items() if use == "id"]
         features = [name for name, use in uses.items() if use == "feature"]
         if len(ids) > 1:
-            text = f"One column is the name of the item, not {' and '.join(ids[:3])}. Choose one."
-            raise ParameterError(text, user_message=text)
+            raise RefusalError(
+                f"One column is the name of the item, not {' and '.join(ids[:3])}. Choose one."
+            )
         if plan.n_clusters < 1:
-            text = "Name the groups, or say how many to find."
-            raise ParameterError(text, user_message=text)
+            raise RefusalError("Name the groups, or say how many to find.")
         if not features:
-            text = "Choose at least one column to sort by: a text, a number or a picture."
-            raise ParameterError(text, user_message=text)
+            raise RefusalError(
+                "Choose at least one column to sort by: a text, a number or a picture."
+            )
         vectors = [name for name in features if own[name].column.kind == "vector"]
         if len(vectors) > 1:
-            text = f"One column of vectors at most: choose {' or '.join(vectors[:3])}."
-            raise ParameterError(text, user_message=text)
+            raise RefusalError(f"One column of vectors at most: choose {' or '.join(vectors[:3])}.")
         table, id_column = self._table(ids[0] if ids else None)
         self._begin(f"Encoding {len(table.frame):,} rows")
         with reporting_progress(self._report):
@@ -258,8 +262,7 @@ class Drafts:
             for each in waiting[: max(n_old, len(self._drafts) + 1 - _MOST_DRAFTS)]:
                 self._drop(each)
             if len(self._drafts) >= _MOST_DRAFTS:
-                text = "Several files are being read already. Wait for one of them."
-                raise ParameterError(text, user_message=text)
+                raise RefusalError("Several files are being read already. Wait for one of them.")
             folder = self._home / f"{_PREFIX}{secrets.token_hex(8)}"
             folder.mkdir(mode=0o700)
             draft = Draft(folder)
@@ -306,13 +309,11 @@ class Drafts:
         try:
             work()
         except AskmeansError as error:
-            draft.trouble = error.user_message or str(error)
+            draft.trouble = explain(error)
         except Exception:
             _log.exception("A project could not be made.")
             draft.trouble = "Something went wrong here. The log says more."
         finally:
-            for place in (draft.folder, self._home):
-                draft.trouble = draft.trouble.replace(f"{place}/", "")
             if draft.made or not draft.is_read:  # no files are left behind
                 shutil.rmtree(draft.folder, ignore_errors=True)
             draft.stage = None
@@ -322,11 +323,11 @@ def file_stem(title: str) -> str:
     """The name of a project's files."""
     stem = re.sub(r"[^\w.-]+", "-", title).strip(".-")[:60].rstrip(".-")
     if not stem:
-        text = "The project's name needs a letter or a digit."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError("The project's name needs a letter or a digit.")
+    if set("/\\") & set(title):
+        raise RefusalError("A project's name has no slashes. Choose another.")
     if stem.lower().endswith((".db", ".sqlite")):  # its address could be another project's
-        text = "The project's name must not end in .db or .sqlite."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError("The project's name must not end in .db or .sqlite.")
     return stem
 
 
@@ -342,10 +343,9 @@ def _check_free(file: Path, title: str) -> None:
         raise _taken(title)
 
 
-def _taken(title: str) -> ParameterError:
+def _taken(title: str) -> RefusalError:
     """The error of a name that is in use."""
-    text = f"There is a project {title} already. Choose another name."
-    return ParameterError(text, user_message=text)
+    return RefusalError(f"There is a project {title} already. Choose another name.")
 
 
 def _as_title(stem: str) -> str:

@@ -54,6 +54,10 @@ _SENTENCES: list[tuple[type[AskmeansError], str]] = [  # the first that fits
     (QueryError, "There is no such question in this session. Go on with the next one."),
     (BudgetError, "The budget does not allow this. An owner of the session can raise it."),
     (AnswerError, "This is no answer to this question, so it was not saved. Choose another."),
+    (
+        DataError,
+        "This data cannot be used as it is, so nothing was changed. Correct it, and try again.",
+    ),
     (ParameterError, "This does not fit here, so nothing was changed. Correct it, and try again."),
     (
         AskmeansError,
@@ -72,6 +76,13 @@ _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits
     (SessionError, 409),
     (StoreError, 503),  # until the database is repaired
 ]
+
+
+class RefusalError(ParameterError):
+    """What a person wants on the page and cannot have; the message is for them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, user_message=text)
 
 
 def status_of(error: AskmeansError) -> int:

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
 
-from askmeans.exceptions import ParameterError
+from askmeans.web.errors import RefusalError
 from askmeans.web.guard import check_token
 
 _MOST_FIELDS = 250  # of a form: a share for each group among them
@@ -95,8 +95,7 @@ class Form:
 def _checked_name(name: str) -> str:
     """A group's name; refused where it is too long."""
     if len(name) > _LONGEST_NAME:
-        text = f"A group's name has at most {_LONGEST_NAME} letters. Shorten it."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError(f"A group's name has at most {_LONGEST_NAME} letters. Shorten it.")
     return name
 
 

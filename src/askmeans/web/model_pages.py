@@ -24,7 +24,6 @@ from askmeans.exceptions import (
     AskmeansError,
     InvitationError,
     MissingExtraError,
-    ParameterError,
 )
 from askmeans.llm import ModelOracle, model_client
 from askmeans.llm.cost import ModelCost
@@ -37,7 +36,7 @@ from askmeans.sessions.model_answers import (
     rows_to_ask,
 )
 from askmeans.web.context import AppContext, redirect
-from askmeans.web.errors import explain
+from askmeans.web.errors import RefusalError, explain
 from askmeans.web.forms import Form, SentForm
 
 _log = logging.getLogger("askmeans.web")
@@ -80,8 +79,9 @@ class ModelRuns:
         """Start an owner's run, unless one is in progress."""
         with self._lock:
             if self.last is not None and self.last.is_running:
-                text = f"{self.last.model} is answering. Wait for it, or stop it first."
-                raise ParameterError(text, user_message=text)
+                raise RefusalError(
+                    f"{self.last.model} is answering. Wait for it, or stop it first."
+                )
             self.last = Run(oracle.name, len(rows))
             self._pool.submit(self._do, self.last, oracle, rows, owner)
 
@@ -153,8 +153,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
                                if form.get("items") else None)  # fmt: skip
             if form.get("run"):
                 if not rows:
-                    text = f"{oracle.name} has answered about these items already."
-                    raise ParameterError(text, user_message=text)
+                    raise RefusalError(f"{oracle.name} has answered about these items already.")
                 runs.start(oracle, rows, request.state.person)
                 return redirect("/models", f"{oracle.name} is answering.")
             queries = GroupQueries(np.array(rows, dtype=np.int64), len(session.groups))
@@ -179,19 +178,23 @@ def _oracle(session: Session, form: Form, *, is_here: bool) -> ModelOracle:
     """The model of a form, with its budget."""
     url, own = form.text("url").rstrip("/"), _own_endpoint()
     if not _URL.fullmatch(url):
-        text = "An endpoint's address is http:// or https://, a host and a path, without a key."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError(
+            "An endpoint's address is http:// or https://, a host and a path, without a key."
+        )
     if url != own and not is_here:
-        text = f"On a page that others reach, models are asked at {own} only. Use that address."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError(
+            f"On a page that others reach, models are asked at {own} only. Use that address."
+        )
     max_cost, max_tokens = _optional(form, "max_cost"), _optional(form, "max_tokens")
     if max_cost is None and max_tokens is None:
-        text = "A run needs a budget: type the most money, with prices, or the most tokens."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError(
+            "A run needs a budget: type the most money, with prices, or the most tokens."
+        )
     price_in, price_out = _optional(form, "price_in"), _optional(form, "price_out")
     if max_cost is not None and (price_in is None or price_out is None):
-        text = "A budget of money needs both prices. Type them, or the most tokens instead."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError(
+            "A budget of money needs both prices. Type them, or the most tokens instead."
+        )
     client = model_client(url, form.text("model"), key_variable=_KEY if url == own else "")
     prompts = model_prompts(session, session.groups)
     return ModelOracle(
@@ -208,6 +211,5 @@ def _optional(form: Form, name: str) -> float | None:
         return None
     number = form.number(name)
     if not 0.0 <= number < 1e15:
-        text = "Prices and budgets are numbers from 0 up. Correct them."
-        raise ParameterError(text, user_message=text)
+        raise RefusalError("Prices and budgets are numbers from 0 up. Correct them.")
     return number

@@ -37,7 +37,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askmeans import __version__
-from askmeans.exceptions import AskmeansError, ParameterError
+from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
 from askmeans.sessions import Person
 from askmeans.sessions.log import check_annotator
@@ -45,7 +45,7 @@ from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import check_access, protect
 from askmeans.web.context import NO_PAGE, TITLES, is_api
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
-from askmeans.web.errors import explain, status_of
+from askmeans.web.errors import RefusalError, explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
 from askmeans.web.guard import HEADERS, check_token, cookie_name, set_cookie
 from askmeans.web.languages import check_language, localize
@@ -328,8 +328,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
             fields, file = await read_upload(request, draft.folder)
             check_token(request, fields.get("token"))
             if file is None:
-                text = "Choose a file first, or paste some lines."
-                raise ParameterError(text, user_message=text)
+                raise RefusalError("Choose a file first, or paste some lines.")
         except BaseException:
             draft.stage = None
             drafts.remove(draft)

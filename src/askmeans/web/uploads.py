@@ -15,8 +15,8 @@ from pathlib import Path
 
 from fastapi import HTTPException, Request
 
-from askmeans.exceptions import DataError
 from askmeans.tables.reading import IMAGE_SUFFIXES
+from askmeans.web.errors import RefusalError
 from askmeans.web.forms import INCOMPLETE
 
 MOST_UPLOAD = 200_000_000  # bytes of a file, or of lines that are pasted
@@ -116,7 +116,7 @@ def unpack_pictures(archive: Path, folder: Path) -> None:
 
     Raises
     ------
-    DataError
+    RefusalError
         If it has none, too many or too large ones, is damaged or needs a password.
     """
     folder.mkdir()
@@ -125,21 +125,21 @@ def unpack_pictures(archive: Path, folder: Path) -> None:
         with zipfile.ZipFile(archive) as opened:
             members = [each for each in opened.infolist() if _is_picture(each)]
             if not members:
-                raise DataError(
-                    "A zip file must have pictures in it "
-                    f"({', '.join(suffix[1:] for suffix in IMAGE_SUFFIXES)}). Got none."
-                )
+                suffixes = ", ".join(suffix[1:] for suffix in IMAGE_SUFFIXES)
+                raise RefusalError(f"There is no picture in the zip file: {suffixes}.")
             if len(members) > _MOST_PICTURES:
-                raise DataError(
-                    f"A zip file must have at most {_MOST_PICTURES:,} pictures. Got "
-                    f"{len(members):,}; send a part of them."
+                raise RefusalError(
+                    f"A zip file has at most {_MOST_PICTURES:,} pictures, and this one has "
+                    f"{len(members):,}. Send a part of them."
                 )
             for member in members:
                 target = _unused(folder, _plain_name(member.filename))
                 left -= _unpack(opened, member, target, min(left, MOST_PICTURE))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
         why = "it needs a password" if "password" in str(error) else "it is damaged"
-        raise DataError(f"{archive.name} could not be unpacked: {why}. Make it again.") from error
+        raise RefusalError(
+            f"{archive.name} could not be unpacked: {why}. Make it again."
+        ) from error
 
 
 def _is_picture(member: zipfile.ZipInfo) -> bool:
@@ -165,7 +165,7 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, mos
         while chunk := source.read(min(_CHUNK, most - n_bytes + 1)):
             n_bytes += len(chunk)
             if n_bytes > most:
-                raise DataError(
+                raise RefusalError(
                     f"{target.name} is too large: a picture may have {MOST_PICTURE // 10**6} MB, "
                     f"and all together {_MOST_UNPACKED // 10**9} GB. Send a part of them."
                 )
