@@ -1,6 +1,5 @@
 """A part of a group becomes a group of its own, and goes back."""
 
-import numpy as np
 import pytest
 
 from askmeans import sessions
@@ -107,34 +106,3 @@ def test_items_that_were_moved_together_can_be_split_off_at_once(session):
     number = session.groups.split("cats", [0, 4], "kittens", annotator="ann")
     assert said(session)["ann", 4] == (0.0, 0.0, 1.0)
     assert session.groups[number].name == "kittens"
-
-
-def test_parts_of_a_group_are_what_an_unsupervised_fit_of_its_items_finds(tmp_path):
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(center, 0.2, size=(12, 2)) for center in (0.0, 3.0, 20.0)])
-    with sessions.create(
-        tmp_path / "s.db", X, n_clusters=2, cluster_names=["near", "far"], random_state=0
-    ) as made:
-        made.groups.move([0, 12], "near")
-        made.groups.move([24], "far")
-        parts = made.groups.parts("near", 2)
-        assert sorted(map(sorted, parts)) == [list(range(12)), list(range(12, 24))]
-        assert made.groups.parts("near", 2) == parts
-        made.groups.move(range(24), "far")
-        assert made.groups.parts("near") == []
-
-
-def test_parts_are_of_the_group_that_is_named_also_where_groups_have_sub_groups(tmp_path):
-    rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(center, 0.2, size=(12, 2)) for center in (0.0, 20.0, 23.0)])
-    with sessions.create(
-        tmp_path / "s.db", X, n_clusters=2, cluster_names=["near", "far"], random_state=0
-    ) as made:
-        made.groups.refine("near", ["this", "that"])
-        made.groups.move([0], "this")
-        made.groups.move([6], "that")
-        made.groups.move(range(12, 36), "far")
-        assert sorted(map(sorted, made.groups.parts("far", 2))) == [
-            list(range(12, 24)), list(range(24, 36)),
-        ]  # fmt: skip
-        assert made.groups.parts("near") == []

@@ -25,7 +25,7 @@ from askmeans.sessions.model_answers import (
     replies_file,
     rows_to_ask,
 )
-from askmeans.sessions.tables import group_samples
+from askmeans.sessions.proposals import group_samples
 
 _ON = "the same command goes on from here"
 _ON_WITH_MORE = "with a larger budget the same command goes on from here."

@@ -51,6 +51,12 @@ class Item:
     text: str | None
     image: str | None
 
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What people see of it, but for its id and picture."""
+        text = {} if self.text is None else {"text": self.text}
+        return {**text, **self.fields}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Display:

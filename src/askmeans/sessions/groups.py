@@ -12,15 +12,10 @@ from itertools import count, islice
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-
-from askmeans._util.arrays import Items
 from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
-from askmeans.fuzzy import lloyd
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
-from askmeans.results import strongest_clusters
 from askmeans.sessions.events import (
     AddGroup,
     Answer,
@@ -37,8 +32,8 @@ from askmeans.sessions.events import (
 )
 from askmeans.sessions.group_numbers import NO_SUCH_GROUP, as_shares, taken_name, unique_names
 from askmeans.sessions.learning import Learning
-from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group, key_of_split
-from askmeans.sessions.moves import Moves, undo_of
+from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group
+from askmeans.sessions.moves import Moves, key_of_split, undo_of
 from askmeans.sessions.reports import PATH_SEPARATOR, Group
 from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
@@ -48,7 +43,6 @@ if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
 _LINE = 200  # characters of a description
-_FEWEST_OF_A_PART = 4  # different items
 _FIXED = (
     "The groups of this session are fixed: they cannot be added, merged, removed or split, only "
     "renamed. Its owner can make a session that asks for groups, and import the answers."
@@ -57,12 +51,6 @@ _FIXED = (
 
 class _RaceError(Exception):
     """Another process was faster."""
-
-
-def distances_to_parts(X: Items, n: int) -> Items:
-    """Squared distances of rows to the centres of an unsupervised fit of them."""
-    rng = np.random.default_rng(0)
-    return lloyd.distances(X, lloyd.fit(X, n, fuzzifier="auto", n_init=5, rng=rng).centers)
 
 
 class Groups(Sequence[Group]):
@@ -623,48 +611,6 @@ class Groups(Sequence[Group]):
         key = key_of_split(as_key(None))
         (new,) = self._add([name], parent, "split", annotator, key, moved)
         return new
-
-    def parts(self, group: int | str, n: int = 3) -> list[list[int]]:
-        """Propose parts of a group, by an unsupervised fit of its items in the present result.
-
-        Parameters
-        ----------
-        group : int or str
-            The group, by number or name.
-        n : int, default=3
-            The number of parts at most.
-
-        Returns
-        -------
-        list of list of int
-            The rows of each part, the largest part first and its central items first; empty if the
-            group has sub-groups, is one, or has too few different items.
-
-        Examples
-        --------
-        >>> session = open("pets.db")
-        >>> len(session.groups.parts("cats"))
-        0
-        """
-        self._check_asks_groups("parts")
-        check_number(n, "n", "Groups.parts", integer=True, minimum=2)
-        U = self._learning.compute().result.clustering.memberships
-        tops, number = self.choices(), self.number(group)
-        columns = [j for j, each in enumerate(tops) if each.number == number and not each.children]
-        if not columns:
-            return []
-        rows = np.flatnonzero(strongest_clusters(U) == columns[0])
-        X = np.asarray(self._runtime.rows.matrix[rows], dtype=np.float64)
-        n = min(n, len(np.unique(X, axis=0)) // _FEWEST_OF_A_PART)
-        if n < 2:
-            return []
-        distances = distances_to_parts(X, n)
-        nearest = distances.argmin(axis=1)
-        parts = []
-        for j in range(n):
-            places = np.flatnonzero(nearest == j)
-            parts.append(rows[places[np.argsort(distances[places, j], kind="stable")]].tolist())
-        return sorted(filter(None, parts), key=len, reverse=True)
 
     def _placed_in(self, group: int, row: int, annotator: str) -> Reply:
         """The annotator's answer that put an item into a group."""

@@ -149,6 +149,7 @@ class Learning:
         self.fitter = Fitter()
         self.last_result: ComputedResult | None = None
         config = runtime.config
+        self._target = config.target
         self._name_examples: NameExamples | None = None
         if config.recipe is not None and config.uses_names:
             self._name_examples = NameExamples(
@@ -208,7 +209,7 @@ class Learning:
             policy.examples = examples()
             policy.change_settings(
                 audit=options.get(AUDIT_SHARE, 0.0),
-                target=options.get(GOOD_ENOUGH, runtime.config.target) or None,
+                target=options.get(GOOD_ENOUGH, self._target) or None,
             )
             if self._taught is not answers:
                 self._teach(policy, answers)

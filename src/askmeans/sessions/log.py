@@ -460,16 +460,6 @@ def key_of_group(key: str) -> str:
     return f"{key}-group"
 
 
-def key_of_split(key: str) -> str:
-    """The key of a split: those of the answers that it moved go on from there."""
-    return f"split-{key}"
-
-
-def key_of_batch(key: str) -> str:
-    """The prefix of keys of answers that were stored together."""
-    return f"batch-{key}-"
-
-
 def _has_some_in(value: Value | None, group: int) -> bool:
     """Whether a row has a share in a group."""
     return isinstance(value, tuple) and len(value) > group and value[group] > 0.0

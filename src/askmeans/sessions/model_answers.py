@@ -14,7 +14,6 @@ from askmeans.queries import GroupQueries
 from askmeans.sessions.reports import Group
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import file_of, is_postgresql
-from askmeans.sessions.tables import shown_item
 
 ModelAnswers = dict[int, dict[int, float] | None]  # shares by item; None for "cannot say"
 
@@ -98,7 +97,7 @@ def _what_is_left(oracle: ModelOracle, left: int) -> str:
 
 def _shown(session: Session, row: int) -> dict[str, Any]:
     """The displayed values of an item, with its picture."""
-    shown = shown_item(session.item(row))
+    shown = session.item(row).shown
     file = session.rows.image_file(row)
     if file is not None and file.suffix.lower() in PICTURES:
         shown["picture"] = file

@@ -33,13 +33,7 @@ from askmeans.sessions.events import (
     Value,
 )
 from askmeans.sessions.group_numbers import as_number, as_shares
-from askmeans.sessions.log import (
-    as_key,
-    check_annotator,
-    key_of_batch,
-    key_of_group,
-    key_of_split,
-)
+from askmeans.sessions.log import as_key, check_annotator, key_of_group
 from askmeans.sessions.reports import Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
@@ -437,6 +431,16 @@ class Moves:
             value_now=value if settled and not silent else None,
             group=_name_of(group),
         )
+
+
+def key_of_split(key: str) -> str:
+    """The key of a split: those of the answers that it moved go on from there."""
+    return f"split-{key}"
+
+
+def key_of_batch(key: str) -> str:
+    """The prefix of keys of answers that were stored together."""
+    return f"batch-{key}-"
 
 
 def not_to_take_back(event: int) -> SessionError:

@@ -1,4 +1,4 @@
-"""What a session gives away: memberships, centres and answers as tables; samples of its groups."""
+"""What a session gives away: memberships, centres and answers as tables."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -10,17 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.text import as_csv
-from askmeans.llm.names import GroupSample, typical_words
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
-from askmeans.sessions.display import Item
 from askmeans.sessions.events import Reply, Skip
 from askmeans.sessions.group_numbers import unique_names
-from askmeans.sessions.groups import distances_to_parts
 from askmeans.sessions.log import State
 from askmeans.sessions.opening import load_record
-from askmeans.sessions.reports import PATH_SEPARATOR, Group, Question, SessionResult
+from askmeans.sessions.reports import Question, SessionResult
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
@@ -33,9 +30,6 @@ _ANSWERS = ["kind", *_ITEMS, "cluster", "cluster_name", "clusters", "repeat", "v
 NO_GROUP = -1  # the number of the group of an item that belongs to none
 _NONE = "none of these"  # the group of an item that belongs to no group
 _GUESS = "guess"  # by whom an item was put into its group, where no person was
-_EXAMPLES = 5
-_READ = 2000  # items whose words are counted
-_SURE = 0.5  # of a membership, from which on an item speaks for a group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,64 +234,3 @@ def _answers_table(
             ]
         )
     return Table(columns=list(_ANSWERS), rows=rows)
-
-
-def group_samples(session: Session, groups: Sequence[Group]) -> list[GroupSample]:
-    """For each of these groups its name, typical items, and typical words of their texts."""
-    result = session.result()
-    U = result.memberships
-    rows = np.flatnonzero(U.max(axis=1) > _SURE)[:_READ]
-    texts = [_words(session.item(int(row))) for row in rows]
-    # A group may have no items, or sub-groups that have them: it has no words then.
-    columns = typical_words(texts, U[rows].argmax(axis=1).tolist())
-    by_name = dict(zip(result.group_names, columns, strict=False))
-    words = [by_name.get(group.name, []) for group in groups]
-    return [
-        GroupSample(
-            name=group.name,
-            examples=tuple(
-                shown_item(session.item(row))
-                for row in session.exemplars(group.number, n=_EXAMPLES)
-            ),
-            words=tuple(typical),
-        )
-        for group, typical in zip(groups, words, strict=False)
-    ]
-
-
-def suggested_sub_groups(session: Session, group: int, n: int = 3) -> list[str]:
-    """Names for sub-groups of a group: typical words of the clusters of an unsupervised fit.
-
-    Of the items that belong to the group most; none where these are too few.
-    """
-    result, paths = session.result(), {each.name: each for each in session.groups}
-    path = next(each.path for each in session.groups if each.number == group)
-    inside = [paths[name].path == path or paths[name].path.startswith(path + PATH_SEPARATOR)
-              for name in result.group_names]  # fmt: skip
-    share = result.memberships[:, inside].sum(axis=1)
-    rows = np.flatnonzero(share > _SURE)[:_READ]
-    if len(rows) < 2 * n:
-        return []
-    X = np.asarray(session.rows.matrix[rows], dtype=np.float64)
-    clusters = distances_to_parts(X, n).argmin(axis=1).tolist()
-    texts = [_words(session.item(int(row))) for row in rows]
-    taken = {name.casefold() for name in session.groups.names}
-    names: list[str] = []
-    for words in typical_words(texts, clusters):
-        free = [word for word in words if word.casefold() not in taken]
-        if free:
-            names.append(" and ".join(free[:2]))
-            taken |= {word.casefold() for word in free[:2]}
-    return names
-
-
-def shown_item(item: Item) -> dict[str, object]:
-    """What people see of an item, but for its id and picture."""
-    text = {} if item.text is None else {"text": item.text}
-    return {**text, **item.fields}
-
-
-def _words(item: Item) -> str:
-    """The texts of an item."""
-    fields = [value for value in item.fields.values() if isinstance(value, str)]
-    return " ".join([item.text or "", *fields])

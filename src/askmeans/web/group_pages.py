@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
-from askmeans.sessions.tables import suggested_sub_groups
+from askmeans.sessions.proposals import parts_of_group, suggested_sub_groups
 from askmeans.web.cards import GroupTile, ItemView
 from askmeans.web.context import AppContext
 from askmeans.web.drawing import N_COLORS, colors_of
@@ -77,7 +77,7 @@ def _add_pages(router: APIRouter, context: AppContext) -> None:
 
         def page() -> Response:
             tile, who = tile_of(group), annotator_of(request) or ME
-            parts = groups.parts(tile.group.number)
+            parts = parts_of_group(session, tile.group.number)
             placed, decided = _placed_in(context, tile.group.number, who)
             shown: list[tuple[int, list[ItemView]]] = []
             for rows in parts or [placed]:
