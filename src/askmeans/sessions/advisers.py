@@ -23,6 +23,7 @@ from askmeans.queries import MODEL
 from askmeans.queries.values import Row
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.events import Advice
+from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.learning import AUDIT_SHARE, Learning
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.results import Results
@@ -236,7 +237,7 @@ class Advisers:
 
     Parameters
     ----------
-    runtime, learning, moves, assignment, results : internal
+    runtime, learning, moves, assignment, names, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -254,12 +255,14 @@ class Advisers:
         learning: Learning,
         moves: Moves,
         assignment: Assignment,
+        names: GroupNames,
         results: Results,
     ) -> None:
         self._runtime = runtime
         self._learning = learning
         self._moves = moves
         self._assignment = assignment
+        self._names = names
         self._results = results
 
     def add(self, name: str, answers: Mapping[int, Any]) -> int:
@@ -282,7 +285,7 @@ class Advisers:
         adviser = check_name(MODEL + check_name(name, "name", owner), "name", owner)
         self._check_asks_groups(owner)
         with self._runtime.up_to_date():
-            groups, names = self._runtime.groups, self._results.names()
+            groups, names = self._runtime.groups, self._names.present()
         n_rows = len(self._runtime.rows)
         rows: list[tuple[int, Row | None]] = []
         for row, value in answers.items():

@@ -9,7 +9,6 @@ Rules of this file:
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from itertools import count, islice
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, overload
 
 from askmeans._util.checks import check_name, check_number
@@ -30,7 +29,8 @@ from askmeans.sessions.events import (
     Rename,
     Reply,
 )
-from askmeans.sessions.group_numbers import NO_SUCH_GROUP, as_shares, taken_name, unique_names
+from askmeans.sessions.group_names import GroupNames
+from askmeans.sessions.group_numbers import as_shares, unique_names
 from askmeans.sessions.learning import Learning
 from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group
 from askmeans.sessions.moves import Moves, key_of_split, undo_of
@@ -60,7 +60,7 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime, learning, moves, results : internal
+    runtime, learning, moves, names, results : internal
         The parts of the session that it works on.
 
     Examples
@@ -72,10 +72,16 @@ class Groups(Sequence[Group]):
     """
 
     def __init__(
-        self, runtime: Runtime, learning: Learning, moves: Moves, results: Results
+        self,
+        runtime: Runtime,
+        learning: Learning,
+        moves: Moves,
+        names: GroupNames,
+        results: Results,
     ) -> None:
         self._runtime = runtime
         self._learning = learning
+        self._names = names
         self._config = runtime.config
         self._moves = moves
         self._results = results
@@ -84,7 +90,7 @@ class Groups(Sequence[Group]):
         """The present groups."""
         with self._runtime.up_to_date() as state:
             groups, about = self._runtime.groups, state.descriptions
-            names = dict(zip(groups.living, self._results.names(), strict=True))
+            names = dict(zip(groups.living, self._names.present(), strict=True))
             return [
                 Group(
                     number=j, name=name, description=about.get(j, ""), parent=groups.parent(j),
@@ -115,7 +121,7 @@ class Groups(Sequence[Group]):
     def names(self) -> list[str]:
         """Names of the present groups, each before its sub-groups."""
         with self._runtime.lock:
-            return self._results.names()
+            return self._names.present()
 
     @property
     def all_names(self) -> list[str]:
@@ -124,7 +130,7 @@ class Groups(Sequence[Group]):
         A merged group has the name of the group that it is part of now.
         """
         with self._runtime.lock:
-            return self._results.all_names()
+            return self._names.by_number()
 
     def choices(self, cluster: int | None = None) -> list[Group]:
         """The groups on a card.
@@ -180,13 +186,7 @@ class Groups(Sequence[Group]):
         int or None
             The number of the group that it is now; None where there is none.
         """
-        with self._runtime.lock:
-            groups = self._runtime.groups
-            if isinstance(group, str):
-                called = zip(self._results.names(), groups.living, strict=True)
-                return dict(called).get(group)
-            is_number = type(group) is not bool and isinstance(group, Integral)
-            return groups.resolve(int(group)) if is_number else None
+        return self._names.find(group)
 
     def number(self, group: int | str) -> int:
         """The number of a group, as by `find`; a ParameterError for an unknown group.
@@ -201,15 +201,7 @@ class Groups(Sequence[Group]):
         int
             Its number.
         """
-        number = self.find(group)
-        if number is None:
-            names = zip(self._runtime.groups.living, self._results.names(), strict=True)
-            raise ParameterError(
-                "The 'group' parameter must be one of the groups "
-                f"{', '.join(f'{j} {name}' for j, name in names)}. Got {group!r:.60} instead.",
-                user_message=NO_SUCH_GROUP,
-            )
-        return number
+        return self._names.number(group)
 
     def add(self, name: str, *, annotator: str = ME, key: str | None = None) -> int:
         """Add a group; earlier answers stay valid, and do not cover it.
@@ -256,16 +248,10 @@ class Groups(Sequence[Group]):
         listed = tuple(check_name(name, "name", f"Groups.{method}") for name in names)
 
         def added(_: "Transaction") -> list[Event]:
-            groups, taken = self._runtime.groups, self._results.taken_names(-1)
+            groups = self._runtime.groups
             n_groups = len(groups.leaves) + len(listed) - (groups.children(parent) == [])
             check_enough_items(len(self._runtime.rows), n_groups, f"Groups.{method}")
-            for place, name in enumerate(listed):
-                if name in taken or name in listed[:place]:
-                    raise ParameterError(
-                        f"The 'name' parameter of Groups.{method} must be no other group's and not "
-                        f"'id'. Got {name!r} instead.",
-                        user_message=taken_name(name),
-                    )
+            self._names.check_free(listed, method)
             further = moves(groups.n)
             if parent is None:
                 return [AddGroup(annotator=annotator, group=groups.n, name=listed[0]), *further]
@@ -362,14 +348,9 @@ class Groups(Sequence[Group]):
             self._learning.compute()
 
         def renamed() -> Event:  # inside the transaction, since others may rename, too
-            number, results = self.number(group), self._results
-            if name in results.taken_names(number):
-                raise ParameterError(
-                    "The 'name' parameter of Groups.rename must be no other group's and not 'id'. "
-                    f"Got {name!r} instead.",
-                    user_message=taken_name(name),
-                )
-            row = results.anchor(number)
+            number = self.number(group)
+            self._names.check_free([name], "rename", number)
+            row = self._names.anchor(number)
             return Rename(annotator=annotator, group=number, name=name, row=row)
 
         return self._moves.log(renamed)
@@ -480,8 +461,8 @@ class Groups(Sequence[Group]):
             number = self.number(group)
             if isinstance(names, str) or not isinstance(names, Sequence):
                 check_number(names, "names", "Groups.refine", integer=True, minimum=1)
-                name = self._results.all_names()[number]
-                taken = self._results.taken_names(-1)
+                name = self._names.by_number()[number]
+                taken = self._names.taken()
                 free = (each for j in count(1) if (each := f"{name} {j}") not in taken)
                 names = list(islice(free, int(names)))
         if not names:
@@ -671,7 +652,7 @@ class Groups(Sequence[Group]):
         number = None if group is None else self.number(group)
         value = () if number is None else {number: 1.0}
         with self._runtime.up_to_date():
-            shares = as_shares(value, self._runtime.groups, self._results.names(), None)
+            shares = as_shares(value, self._runtime.groups, self._names.present(), None)
         return self._moves.place(map(int, rows), shares, annotator, key)
 
     def undo_move(self, key: str, *, annotator: str = ME) -> int:
@@ -807,7 +788,7 @@ class Groups(Sequence[Group]):
         def added() -> Event:
             if self._runtime.groups != groups:
                 raise _RaceError
-            names = unique_names(dict(enumerate(self._results.all_names())), groups.n + 1)
+            names = unique_names(dict(enumerate(self._names.by_number())), groups.n + 1)
             return AddGroup(annotator=ITSELF, group=groups.n, name=names[-1])
 
         with suppress(_RaceError):

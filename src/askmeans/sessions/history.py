@@ -21,9 +21,9 @@ from askmeans.sessions.events import (
     Reply,
     SetOption,
 )
+from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.log import check_annotator
 from askmeans.sessions.moves import Moves, not_to_take_back
-from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import initial_option
 
@@ -33,7 +33,7 @@ class History:
 
     Parameters
     ----------
-    runtime, moves, results : internal
+    runtime, moves, names : internal
         The parts of the session that it works on.
 
     Examples
@@ -44,10 +44,10 @@ class History:
     [0.5]
     """
 
-    def __init__(self, runtime: Runtime, moves: Moves, results: Results) -> None:
+    def __init__(self, runtime: Runtime, moves: Moves, names: GroupNames) -> None:
         self._runtime = runtime
         self._moves = moves
-        self._results = results
+        self._names = names
 
     @property
     def last_event(self) -> int:
@@ -190,7 +190,7 @@ class History:
                          if isinstance(each, AddGroup) and each.group == group]  # fmt: skip
                 names += [each.names[group - each.first] for each in earlier
                           if isinstance(each, Refine) and group in each.numbers]  # fmt: skip
-                return names[-1] if names else self._results.first_name(group)
+                return names[-1] if names else self._names.first(group)
 
     def describe(self, change: Event) -> str:
         """Describe a change in a few words.
@@ -209,7 +209,7 @@ class History:
             return self._text(change)
 
     def _text(self, change: Event) -> str:
-        names = self._results.all_names()
+        names = self._names.by_number()
         match change:
             case Rename(name=name):
                 return f"renamed {self._before(change)} to {name}"
@@ -218,7 +218,7 @@ class History:
             case AddGroup(name=name):
                 return f"added {name}"
             case Merge(group=group, into=into):
-                return f"merged {self._results.first_name(group)} into {names[into]}"
+                return f"merged {self._names.first(group)} into {names[into]}"
             case Refine(group=group):
                 return f"refined {names[group]}: {', '.join(change.names)}"
             case Flatten(group=group):
@@ -228,7 +228,7 @@ class History:
             case MoveGroup(group=group, into=int(parent)):
                 return f"moved {names[group]} into {names[parent]}"
             case RemoveGroup(group=group):
-                return f"removed {self._results.first_name(group)}"
+                return f"removed {self._names.first(group)}"
             case Pin(group=group, row=row, on=on):
                 item = self._runtime.rows.item(row).label
                 return f"{'pinned' if on else 'unpinned'} {item} in {names[group]}"

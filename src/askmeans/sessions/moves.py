@@ -32,6 +32,7 @@ from askmeans.sessions.events import (
     UndoGroupChange,
     Value,
 )
+from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.group_numbers import as_number, as_shares
 from askmeans.sessions.log import as_key, check_annotator, key_of_group
 from askmeans.sessions.reports import Undone
@@ -45,8 +46,9 @@ if TYPE_CHECKING:
 class Moves:
     """Appends events to the log of one session."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, names: GroupNames) -> None:
         self._runtime = runtime
+        self._names = names
 
     def append(
         self,
@@ -79,14 +81,14 @@ class Moves:
         with self._runtime.lock:
             return self._runtime.state.as_of_now(event)
 
-    def checked_value(self, number: int, value: Any, names: Callable[[], list[str]]) -> Value:
+    def checked_value(self, number: int, value: Any) -> Value:
         """Check an answer; return a number, or a row of shares by the groups' numbers."""
         runtime = self._runtime
         kind, levels = runtime.question(number).kind, runtime.config.levels
         if kind != "group":
             return as_number(value, 3 if kind == "relative" else levels)
         with runtime.up_to_date():
-            return as_shares(value, runtime.groups, names(), levels)
+            return as_shares(value, runtime.groups, self._names.present(), levels)
 
     def reply(
         self,

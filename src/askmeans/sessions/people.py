@@ -32,11 +32,11 @@ from askmeans.sessions.agreement import (
     disagreements_of,
     gold_scores,
 )
+from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.imports import add_gold
 from askmeans.sessions.log import check_annotator
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import ImportReport
-from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Invite, Role
 
@@ -76,7 +76,7 @@ class People:
 
     Parameters
     ----------
-    runtime, moves, results : internal
+    runtime, moves, names : internal
         The parts of the session that it works on.
 
     Examples
@@ -87,10 +87,10 @@ class People:
     'Ada'
     """
 
-    def __init__(self, runtime: Runtime, moves: Moves, results: Results) -> None:
+    def __init__(self, runtime: Runtime, moves: Moves, names: GroupNames) -> None:
         self._runtime = runtime
         self._moves = moves
-        self._results = results
+        self._names = names
 
     def invite(
         self, name: str, *, role: Role = "annotator", days: float = 30, annotator: str = ME
@@ -265,7 +265,7 @@ class People:
         Agreement
             Krippendorff's alpha and the differences of pairs.
         """
-        return agreement_of(self._runtime, self._results.all_names())
+        return agreement_of(self._runtime, self._names.by_number())
 
     def disagreements(self, n: int = 10) -> list[Disagreement]:
         """Questions with different answers, the largest difference first.
@@ -306,7 +306,7 @@ class People:
         who = check_annotator(annotator, person=True)
         answer = None
         if value is not None:
-            answer = self._moves.checked_value(question_id, value, self._results.names)
+            answer = self._moves.checked_value(question_id, value)
 
         def decided() -> events.Event:
             state = self._runtime.state

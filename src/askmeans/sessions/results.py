@@ -1,4 +1,4 @@
-"""Reports of a session: result, status, questions left, names and exemplars of groups."""
+"""Reports of a session: result, status, questions left, exemplars of groups."""
 
 import math
 import statistics
@@ -11,7 +11,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from askmeans._util.arrays import Floats
 from askmeans.exceptions import AskmeansWarning
@@ -19,7 +18,7 @@ from askmeans.policy.nested import levels_of
 from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
-from askmeans.sessions.group_numbers import RESERVED, unique_names
+from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.learning import ComputedResult, Learning
 from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
@@ -128,9 +127,10 @@ class _Exemplars:
 class Results:
     """Reports of one session."""
 
-    def __init__(self, runtime: Runtime, learning: Learning) -> None:
+    def __init__(self, runtime: Runtime, learning: Learning, names: GroupNames) -> None:
         self._runtime = runtime
         self._learning = learning
+        self._names = names
         self._exemplars = _Exemplars(runtime)
         self._forecast = runtime.config.forecast(len(runtime.rows.base))
 
@@ -162,7 +162,9 @@ class Results:
             )
             if clustering.memberships.shape[1] != len(top) or computed.children != children:
                 return None
-            called = dict(zip(groups.living, self._names(clustering.memberships), strict=True))
+            called = dict(
+                zip(groups.living, self._names.present(clustering.memberships), strict=True)
+            )
             lines = [note.with_names([called[j] for j in top]) for note in notes]
             lines += [note.with_names([called[j] for j in children[group]])
                       for group, note in computed.notes_within]  # fmt: skip
@@ -223,7 +225,7 @@ class Results:
                 error_basis="it comes with a result",
                 n_items=len(runtime.rows),
                 contradictions=None,
-                notes=_notes(self._learning.notes, self._top_names()),
+                notes=_notes(self._learning.notes, self._names.at_top()),
                 suggested_clusters=wanted,
                 suggestion=why,
             )
@@ -279,41 +281,6 @@ class Results:
             basis += f", {each} answers each"
         return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
 
-    def _top_names(self) -> list[str]:
-        """What the groups at the top are called: the columns of the policy."""
-        called, groups = self._all_names(self._memberships), self._runtime.groups
-        return [called[number] for number in groups.children(None)]
-
-    def names(self) -> list[str]:
-        """The present names of the clusters; with similarities known after a result."""
-        return self._names(self._memberships)
-
-    @property
-    def _memberships(self) -> Floats | None:
-        """The memberships of the last result, if any."""
-        last = self._learning.last_result
-        return None if last is None else last.result.clustering.memberships
-
-    def anchor(self, cluster: int) -> int | None:
-        """The row that a cluster's name belongs to; None if clusters keep their numbers.
-
-        With similarities every result numbers the clusters again.
-        """
-        memberships = self._memberships
-        if self._runtime.config.ask not in SIMILARITIES or memberships is None:
-            return None
-        there = _placed(list(self._runtime.state.anchors), memberships)
-        # A name that the cluster has is replaced.
-        return there.get(cluster, int(memberships[:, cluster].argmax()))
-
-    def taken_names(self, cluster: int) -> set[str]:
-        """Names that a cluster may not have: those of others, now or in a later result."""
-        living = zip(self._runtime.groups.living, self.names(), strict=True)
-        names = {name for j, name in living if j != cluster}
-        row = self.anchor(cluster)  # its name is the one that is replaced
-        anchors = self._runtime.state.anchors
-        return names | {RESERVED} | {anchors[r][1] for r in anchors if r != row}
-
     def pinned(self, cluster: int) -> list[int]:
         """Rows that were pinned as examples of a cluster, or of one merged into it."""
         pins, numbers = self._runtime.state.pins, self._runtime.groups.members(cluster)
@@ -349,46 +316,6 @@ class Results:
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
         return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
 
-    def first_name(self, number: int) -> str:
-        """The first name of a group; of a merged or removed one the last."""
-        config, names = self._runtime.config, self._runtime.state.names
-        if number in names and self._runtime.groups.resolve(number) != number:
-            return names[number]
-        known = dict(enumerate(config.cluster_names or ()))
-        return unique_names(known, self._runtime.groups.n)[number]
-
-    def all_names(self) -> list[str]:
-        """The names of the groups by number; a merged one has the name of its group.
-
-        A removed one keeps its name, unless another group has it now.
-        """
-        groups, names = self._runtime.groups, self._all_names(self._memberships)
-        for number in range(groups.n):
-            group = groups.resolve(number)
-            if group is not None:
-                names[number] = names[group]
-            elif self.first_name(number) not in names:
-                names[number] = self.first_name(number)
-        return names
-
-    def _names(self, memberships: Floats | None) -> list[str]:
-        """The names of the present groups."""
-        names = self._all_names(memberships)
-        return [names[number] for number in self._runtime.groups.living]
-
-    def _all_names(self, memberships: Floats | None) -> list[str]:
-        """Known names, all different; default ones for clusters without a name."""
-        config, anchors = self._runtime.config, self._runtime.state.anchors
-        named = dict(enumerate(config.cluster_names or ())) | self._runtime.state.names
-        if memberships is None:
-            named |= dict(anchors.values())
-        else:
-            placed = _placed(list(anchors), memberships)
-            named |= {cluster: anchors[row][1] for cluster, row in placed.items()}
-        groups = self._runtime.groups
-        living = {j: name for j, name in named.items() if groups.resolve(j) == j}
-        return unique_names(living, groups.n)
-
 
 def _even(clustering: Clustering) -> Clustering:
     """A clustering with equal memberships."""
@@ -411,12 +338,6 @@ def _even_rows(k: int, X: NDArray[np.floating]) -> Floats:
 def _notes(notes: Sequence[AskmeansWarning], names: Sequence[str]) -> tuple[str, ...]:
     """Each note once, with the names of the clusters."""
     return tuple(dict.fromkeys(note.with_names(names) for note in notes))
-
-
-def _placed(rows: list[int], memberships: Floats) -> dict[int, int]:
-    """Assign each row another cluster, with the largest sum of memberships."""
-    places, clusters = linear_sum_assignment(memberships[rows], maximize=True)
-    return {int(j): rows[i] for i, j in zip(places, clusters, strict=True)}
 
 
 def seconds_per_answer(state: State) -> tuple[float, str]:

@@ -19,6 +19,7 @@ from askmeans.sessions.conflicts import find_conflicts
 from askmeans.sessions.display import Item
 from askmeans.sessions.events import AddRows, Event, Reply, Skip, Unsure, WantOpinions
 from askmeans.sessions.events import Answer as AnswerEvent
+from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.groups import Groups
 from askmeans.sessions.history import History
 from askmeans.sessions.imports import import_answers
@@ -87,15 +88,16 @@ class Session:
         self.rows = Rows(store, record)
         self.runtime = Runtime(store, record, self.config, self.rows)
         self.learning = Learning(self.runtime)
+        names = GroupNames(self.runtime, self.learning)
         self._assignment = Assignment(self.runtime, self.learning)
-        self._moves = Moves(self.runtime)
-        self._results = Results(self.runtime, self.learning)
-        self.groups = Groups(self.runtime, self.learning, self._moves, self._results)
-        self.people = People(self.runtime, self._moves, self._results)
+        self._moves = Moves(self.runtime, names)
+        self._results = Results(self.runtime, self.learning, names)
+        self.groups = Groups(self.runtime, self.learning, self._moves, names, self._results)
+        self.people = People(self.runtime, self._moves, names)
         self.advisers = Advisers(
-            self.runtime, self.learning, self._moves, self._assignment, self._results
+            self.runtime, self.learning, self._moves, self._assignment, names, self._results
         )
-        self.history = History(self.runtime, self._moves, self._results)
+        self.history = History(self.runtime, self._moves, names)
         self.settings = Settings(self.runtime, self._moves)
 
     @property
@@ -268,7 +270,7 @@ class Session:
         """
         check_annotator(annotator, person=True)
         as_key(key)
-        answer = self._moves.checked_value(question_id, value, self._results.names)
+        answer = self._moves.checked_value(question_id, value)
         reply = self._moves.reply(AnswerEvent, question_id, answer, annotator, key)
         self._want_another_opinion(reply)
         return reply
@@ -305,7 +307,7 @@ class Session:
             check_annotator(annotator, person=True)
             as_key(key)
             kind = AnswerEvent
-            answer = self._moves.checked_value(question_id, value, self._results.names)
+            answer = self._moves.checked_value(question_id, value)
         return self._moves.reply(kind, question_id, answer, annotator, key, instead=True)
 
     def unsure(self, question_id: int, *, annotator: str = ME, key: str | None = None) -> Reply:
