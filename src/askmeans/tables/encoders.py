@@ -104,19 +104,10 @@ class Scaling:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number(Encoder):
-    """Encoder of numbers."""
+class Scaled(Encoder):
+    """Encoder of values that stand for numbers: one feature."""
 
     scaling: Scaling
-    notation: Notation | None = None  # of numbers in strings
-
-    @classmethod
-    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
-        """Learn the notation and the scaling of a column of numbers."""
-        is_numeric = values.dtype.kind in "fiub"
-        how = None if is_numeric else notation(values.dropna().astype(str))
-        scaling = Scaling.fit(_as_numbers(values, how), str(values.name), scale)
-        return cls(column=str(values.name), scaling=scaling, notation=how)
 
     @property
     def units(self) -> tuple[list[float], list[float]]:
@@ -128,20 +119,42 @@ class Number(Encoder):
         """By the median."""
         return f"filled with the median, {self.scaling.fill:.4g}"
 
+    def numbers(self, values: "pd.Series[Any]") -> NDArray[np.float64]:
+        """The numbers of a column; NaN for missing ones."""
+        raise NotImplementedError
+
     def transform(self, values: "pd.Series[Any]") -> Floats:
         """Return one feature."""
-        return self.scaling(_as_numbers(values, self.notation))
+        return self.scaling(self.numbers(values))
 
     def missing(self, n: int) -> Floats:
-        """Return the median."""
+        """Return what missing values are filled with."""
         return self.scaling(np.full(n, np.nan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Date(Encoder):
+class Number(Scaled):
+    """Encoder of numbers."""
+
+    notation: Notation | None = None  # of numbers in strings
+
+    @classmethod
+    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
+        """Learn the notation and the scaling of a column of numbers."""
+        is_numeric = values.dtype.kind in "fiub"
+        how = None if is_numeric else notation(values.dropna().astype(str))
+        scaling = Scaling.fit(_as_numbers(values, how), str(values.name), scale)
+        return cls(column=str(values.name), scaling=scaling, notation=how)
+
+    def numbers(self, values: "pd.Series[Any]") -> NDArray[np.float64]:
+        """The numbers, read as the first ones were."""
+        return _as_numbers(values, self.notation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Date(Scaled):
     """Encoder of dates as days since 1970."""
 
-    scaling: Scaling
     pattern: str | None
 
     @classmethod
@@ -166,11 +179,6 @@ class Date(Encoder):
         return cls(column=name, pattern=pattern, scaling=Scaling.fit(days, name, scale))
 
     @property
-    def units(self) -> tuple[list[float], list[float]]:
-        """Centre and scale."""
-        return [self.scaling.middle], [self.scaling.width]
-
-    @property
     def names(self) -> list[str]:
         """The column's name and the unit."""
         return [f"{self.column} (days since 1970)"]
@@ -180,40 +188,29 @@ class Date(Encoder):
         """By the median."""
         return f"filled with the median, {np.datetime64(round(self.scaling.fill), 'D')}"
 
-    def transform(self, values: "pd.Series[Any]") -> Floats:
-        """Return one feature."""
-        return self.scaling(as_days(values, self.pattern))
-
-    def missing(self, n: int) -> Floats:
-        """Return the median."""
-        return self.scaling(np.full(n, np.nan))
+    def numbers(self, values: "pd.Series[Any]") -> NDArray[np.float64]:
+        """The days."""
+        return as_days(values, self.pattern)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boolean(Encoder):
-    """Encoder of true and false."""
+class Boolean(Scaled):
+    """Encoder of true and false as 1 and 0."""
 
     filled: ClassVar[str] = "filled with the mean"
-    mean: float
-    width: float
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]", scale: str) -> "Boolean":
         """Learn the share of true values."""
         del scale  # for numbers only
         mean = float(np.nanmean(_as_truths(values)))
-        spread = np.sqrt(max(mean * (1.0 - mean), _MIN_VARIETY / 2.0))
-        return cls(column=str(values.name), mean=mean, width=float(spread))
+        width = float(np.sqrt(max(mean * (1.0 - mean), _MIN_VARIETY / 2.0)))
+        scaling = Scaling(low=None, high=None, middle=mean, width=width, fill=mean)
+        return cls(column=str(values.name), scaling=scaling)
 
-    @property
-    def units(self) -> tuple[list[float], list[float]]:
-        """Centre and scale."""
-        return [self.mean], [self.width]
-
-    def transform(self, values: "pd.Series[Any]") -> Floats:
-        """Return one feature."""
-        truths = _as_truths(values)
-        return ((np.where(np.isnan(truths), self.mean, truths) - self.mean) / self.width)[:, None]
+    def numbers(self, values: "pd.Series[Any]") -> NDArray[np.float64]:
+        """Zeros and ones."""
+        return _as_truths(values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
