@@ -1,11 +1,13 @@
-"""Files that are replaced atomically, and errors of damaged files."""
+"""Files that are replaced atomically, sheets of Excel without formulas, errors of damaged files."""
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+MOST_ROWS = 2**20  # of a sheet of Excel, its header included, by the format's specification
 
 
 def parse_json(text: str) -> Any:
@@ -46,3 +48,26 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def write_sheet(title: str, rows: Iterable[Sequence[object]], file: BinaryIO) -> None:
+    """Write a workbook of one sheet, in which texts are never formulas.
+
+    openpyxl's IllegalCharacterError for a control character.
+    """
+    from openpyxl import Workbook
+    from openpyxl.cell import WriteOnlyCell
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet(title)
+
+    def cell(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        made = WriteOnlyCell(sheet, value)
+        made.data_type = "s"
+        return made
+
+    for row in rows:
+        sheet.append([cell(value) for value in row])
+    book.save(file)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans._util.files import atomic_file
 from askmeans.cli.options import SessionOptions
-from askmeans.cli.output import complain, say
-from askmeans.cli.tables import check_unused, write_text
+from askmeans.cli.output import check_unused, complain, say, write_frames, write_text
 from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
@@ -115,9 +114,8 @@ def _write(table: Table, path: Path) -> None:
     """A CSV or Parquet file; a crash leaves the old one or the new one."""
     if path.suffix == ".csv":
         write_text(table.to_csv(), path)
-        return
-    with atomic_file(path) as file:
-        _frame(table).to_parquet(file, index=False)
+    else:
+        write_frames([_frame(table)], path)
 
 
 def _tool_files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the option's name

@@ -15,9 +15,9 @@ from askmeans._util.progress import stage
 from askmeans.cli.advice import advice_of, label_names, without_advice
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
 from askmeans.cli.options import changed_options, comma_list, refuse_options
-from askmeans.cli.output import say
+from askmeans.cli.output import check_unused, say, write_centers, write_frames, write_text
 from askmeans.cli.start import FitOptions
-from askmeans.cli.tables import check_unused, read_with, write_frames, write_text
+from askmeans.cli.tables import read_with
 from askmeans.exceptions import AskmeansWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.fuzzy.model import check_enough_items
@@ -177,11 +177,8 @@ def _write(job: Job, outcome: Outcome) -> dict[str, Path]:
     files = dict(zip(("memberships", "centers"), map(job.file, _TABLES), strict=True))
     write_frames([table], files["memberships"])
     middle, width = recipe.units
-    features = recipe.feature_names
-    centers = weighted_centers(job.X, outcome.memberships, job.spec.fuzzifier)
-    table = pd.DataFrame(centers * width + middle, columns=pd.Index(features))
-    table.insert(0, "cluster" if "cluster" not in features else "cluster_", names)
-    write_frames([table], files["centers"])
+    centers = weighted_centers(job.X, outcome.memberships, job.spec.fuzzifier) * width + middle
+    write_centers(centers, names, recipe.feature_names, files["centers"])
     if job.options.plot:
         files["picture"] = job.file(_PICTURE)
         _draw(files["picture"], job.X, outcome)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_number
 from askmeans._util.progress import passes_bar
 from askmeans.cli.options import changed_options, comma_list, refuse_options
-from askmeans.cli.output import complain, say
+from askmeans.cli.output import check_unused, complain, say, write_centers, write_text
 from askmeans.cli.start import FitOptions
-from askmeans.cli.tables import check_unused, workers, write_frames, write_text
+from askmeans.cli.tables import workers
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import DataError
 from askmeans.fuzzy.arrays import even_rows
@@ -61,7 +61,10 @@ def run_large(options: FitOptions) -> None:
             random_state=options.questions.seed,
         ).fit(engine)
         model.write_memberships(files["memberships.parquet"], top=options.top)
-    _write_centers(model, scalings, names, files["centers.csv"])
+    width, middle = np.array([(scaling.width, scaling.middle) for scaling in scalings]).T
+    clusters = [f"cluster_{j}" for j in range(options.n_clusters)]
+    centers = model.cluster_centers_ * width + middle
+    write_centers(centers, clusters, names, files["centers.csv"])
     summary = {
         "n_items": engine.n_rows,
         "n_clusters": options.n_clusters,
@@ -135,17 +138,3 @@ def _scalings(engine: Any, names: list[str], how: str) -> tuple[Scaling, ...]:
     sample = engine.take(even_rows(engine.n_rows, _SAMPLE))[0].astype(np.float64)
     pairs = zip(names, sample.T, strict=True)
     return tuple(Scaling.fit(column, name, how) for name, column in pairs)
-
-
-def _write_centers(
-    model: FuzzyKMeans, scalings: tuple[Scaling, ...], names: list[str], path: Path
-) -> None:
-    """Centres in the data's own units."""
-    import pandas as pd
-
-    width = np.array([scaling.width for scaling in scalings])
-    middle = np.array([scaling.middle for scaling in scalings])
-    table = pd.DataFrame(model.cluster_centers_ * width + middle, columns=pd.Index(names))
-    clusters = [f"cluster_{j}" for j in range(len(table))]
-    table.insert(0, "cluster" if "cluster" not in names else "cluster_", clusters)
-    write_frames([table], path)

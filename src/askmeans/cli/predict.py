@@ -12,14 +12,8 @@ from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number
 from askmeans._util.progress import stage, work_bar
 from askmeans.cli.data import PredictOptions
-from askmeans.cli.output import complain
-from askmeans.cli.tables import (
-    DataFile,
-    check_format,
-    check_unused,
-    embed_option,
-    write_frames,
-)
+from askmeans.cli.output import check_format, check_unused, complain, write_frames
+from askmeans.cli.tables import DataFile, embed_option
 from askmeans.estimators.writing import largest
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.results import without_traces

@@ -1,16 +1,13 @@
-"""Tables of commands: read as items, candidates of a large file, and results written to files."""
+"""Tables that commands read: as items, or as candidates of a file that is larger than memory."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from askmeans._util.excel import MOST_ROWS, write_sheet
-from askmeans._util.files import atomic_file
-from askmeans._util.text import as_csv
 from askmeans.cli.options import TableOptions, comma_list
 from askmeans.cli.output import complain
 from askmeans.exceptions import DataError, MissingExtraError, ParameterError
@@ -25,15 +22,10 @@ from askmeans.tables.large import (
 from askmeans.tables.reading import RawTable
 from askmeans.tables.texts import Text
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 # Mean number of words of short texts: of 7 words (M-CID) .85 are right by wordllama after six cards
 # per group, .82 by topics; of 8 words .92 and .83 (Stack Overflow), .62 and .62 (scipy).
 _SHORT = 12
 _RATIO = 100.0  # of the features' spreads, from which on a warning is given
-
-Frames = Iterable["pd.DataFrame"]
 
 
 def read_with(options: TableOptions, table: RawTable, show: Sequence[str] | None) -> Items:
@@ -83,7 +75,7 @@ def _embedding(name: str) -> Any:
 
 def embedding_hints(items: Items) -> list[str]:
     """An embedding that texts want which share few words: short ones, or of several languages."""
-    hints = []
+    lines = []
     for encoder in items.recipe.encoders:
         if not isinstance(encoder, Text) or encoder.column not in items.shown.columns:
             continue
@@ -91,16 +83,16 @@ def embedding_hints(items: Items) -> list[str]:
         words = items.shown[encoder.column].fillna("").astype(str).str.split()
         length = float(words.map(len).mean())
         if languages:
-            hints.append(
+            lines.append(
                 f"hint: {encoder.column} has texts in {', '.join(languages)}; --embed "
                 "sentence-transformers:MODEL with a model of several languages compares meanings."
             )
         elif length < _SHORT:
-            hints.append(
+            lines.append(
                 f"hint: {encoder.column} has {length:.0f} words on average; --embed wordllama "
                 '(pip install "askmeans[text]") compares meanings of short texts.'
             )
-    return hints
+    return lines
 
 
 def with_kinds(features: Sequence[str] | None, table: RawTable) -> dict[str, str | None] | None:
@@ -135,27 +127,6 @@ def _scale_warning(items: Items, how: str) -> list[str]:
         f"{names[narrow]} by {spreads[narrow]:.3g}), so {names[wide]} decides alone; consider "
         "--scale robust."
     ]
-
-
-def check_unused(files: Sequence[Path], *, force: bool) -> None:
-    """Refuse a missing folder; without `force`, also to overwrite any of these."""
-    if not files[0].absolute().parent.is_dir():
-        raise DataError(
-            f"{files[0].parent} must be a folder for the results. Got none; make it first, or use "
-            "another --out."
-        )
-    existing = [path for path in files if path.exists()]
-    if existing and not force:
-        raise DataError(
-            f"{existing[0]} must not exist yet, or it would be overwritten. Got a file there; use "
-            "--out for another place, or --force."
-        )
-
-
-def write_text(text: str, path: Path) -> None:
-    """Write a file so that a crash leaves the old one or the new one, nothing half done."""
-    with atomic_file(path) as file:
-        file.write(text.encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,81 +181,3 @@ def workers(
             '--engine dask needs Dask: pip install "askmeans[dask]".'
         ) from error
     return connected(scheduler, memory=memory)
-
-
-def check_format(path: Path) -> None:
-    """Refuse a suffix that names no format, or one whose package is missing."""
-    kind = path.suffix.lower()
-    if kind not in _WRITERS:
-        raise ParameterError(
-            "--out must end in .csv, .parquet or .xlsx: the ending says how the table is written. "
-            f"Got {path.name!r:.80} instead."
-        )
-    if kind == ".xlsx":
-        try:
-            import openpyxl  # noqa: F401
-        except ImportError as error:
-            raise MissingExtraError(
-                f"Writing {path.name} needs openpyxl. Got none; install it with: "
-                'pip install "askmeans[excel]", or write a .csv.'
-            ) from error
-
-
-def write_frames(frames: Frames, path: Path) -> None:
-    """Write frames of the same columns one below the other; a crash leaves nothing half done."""
-    with atomic_file(path) as file:
-        _WRITERS[path.suffix.lower()](frames, file)
-
-
-def _write_csv(frames: Frames, file: BinaryIO) -> None:
-    """A CSV; without a suffix, too."""
-    for number, frame in enumerate(frames):
-        text = as_csv(list(frame.columns), frame.itertuples(index=False, name=None))
-        file.write((text.partition("\n")[2] if number else text).encode())
-
-
-def _write_parquet(frames: Frames, file: BinaryIO) -> None:
-    """A Parquet file, a row group for each frame."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    writer = None
-    for frame in frames:
-        table = pa.Table.from_pandas(frame, preserve_index=False)
-        writer = writer or pq.ParquetWriter(file, table.schema)
-        writer.write_table(table)
-    if writer is not None:
-        writer.close()
-
-
-def _write_excel(frames: Frames, file: BinaryIO) -> None:
-    """A sheet of Excel."""
-    from openpyxl.utils.exceptions import IllegalCharacterError
-
-    def rows() -> Iterator[Sequence[object]]:
-        n_rows = 0
-        for frame in frames:
-            if not n_rows:
-                yield list(map(str, frame.columns))
-                n_rows = 1
-            n_rows += len(frame)
-            if n_rows > MOST_ROWS:
-                raise DataError(
-                    f"A sheet of Excel has at most {MOST_ROWS - 1:,} rows below its header. Got "
-                    "more; use --out with a name that ends in .csv or .parquet."
-                )
-            yield from frame.itertuples(index=False, name=None)
-
-    try:
-        write_sheet("memberships", rows(), file)
-    except IllegalCharacterError as error:
-        raise DataError(
-            "Excel takes no control characters. Got an id or a name with one; use --out with "
-            "a name that ends in .csv or .parquet."
-        ) from error
-
-
-_WRITERS: dict[str, Callable[[Frames, BinaryIO], None]] = {
-    "": _write_csv, ".csv": _write_csv, ".parquet": _write_parquet, ".pq": _write_parquet,
-    ".xlsx": _write_excel,
-}  # fmt: skip

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from askmeans._util.background import background_pool
-from askmeans._util.excel import MOST_ROWS, write_sheet
+from askmeans._util.files import MOST_ROWS, write_sheet
 from askmeans._util.text import printable
 from askmeans.exceptions import AskmeansError, DataError
 from askmeans.queries import ME
