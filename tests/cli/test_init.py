@@ -140,3 +140,10 @@ def test_vectors_replace_the_features_and_new_rows_bring_theirs(askmeans, table)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.testing.assert_allclose(session.rows.matrix, vectors / lengths, atol=1e-6)
         assert session.item(3).image == "3.png"
+
+
+def test_init_suggests_a_column_that_could_name_the_items(askmeans, table):
+    hint = "hint: items go by the numbers of their rows; --id customer_id names them."
+    assert hint in askmeans("init", "s.db", "d.csv", *NAMED, cwd=table).stdout
+    named = askmeans("init", "t.db", "d.csv", *NAMED, "--id", "customer_id", cwd=table)
+    assert "hint: items" not in named.stdout

@@ -8,7 +8,7 @@ from askmeans.cli.advice import add_advice, advice_of, label_names, without_advi
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import InitOptions
-from askmeans.cli.tables import DataFile, embedding_hints, read_rows, read_with
+from askmeans.cli.tables import DataFile, hints, read_rows, read_with
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import FEWEST
 from askmeans.sessions.group_numbers import unique_names
@@ -37,7 +37,7 @@ def run(options: InitOptions) -> None:
     if not options.session.as_json:
         say(f"database: {shown(options.session.database)}")
         say(str(items.recipe))
-        for hint in embedding_hints(items):
+        for hint in hints(items, table):
             say(hint)
     with stage("4 of 4: grouping and saving"):
         session = create(

@@ -73,9 +73,12 @@ def _embedding(name: str) -> Any:
     return text_embedding(model)
 
 
-def embedding_hints(items: Items) -> list[str]:
-    """An embedding that texts want which share few words: short ones, or of several languages."""
+def hints(items: Items, table: RawTable) -> list[str]:
+    """Options that would suit a table: a column of ids; an embedding for texts of few words."""
     lines = []
+    ids = [c.name for c in items.recipe.columns if c.kind == "id" and table.frame[c.name].is_unique]
+    if items.recipe.id is None and ids:
+        lines.append(f"hint: items go by the numbers of their rows; --id {ids[0]} names them.")
     for encoder in items.recipe.encoders:
         if not isinstance(encoder, Text) or encoder.column not in items.shown.columns:
             continue
