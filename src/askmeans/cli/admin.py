@@ -78,7 +78,7 @@ def _event_text(event: "Event", names: list[str]) -> str:
             parts.append(f"{'into ' * (each.name == 'into')}group {value + FIRST}")
         elif each.name == "taken_back":
             parts.append(f"event {value}")
-        elif each.name in ("name", "description", "role", "pseudonym", "options"):
+        elif each.name in (event.kind, "n", "name", "description", "role", "pseudonym", "options"):
             parts.append(f"{value}")
         elif each.name == "names":
             parts.append(", ".join(value))

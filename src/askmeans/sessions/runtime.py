@@ -312,7 +312,7 @@ class Runtime:
         if question is None:
             raise QueryError(
                 f"There must be a question {number!r} in session {self.record.name!r}. Got none; "
-                "ask() returns those that are open.",
+                "only questions that were asked have a number.",
                 user_message="There is no such question in this session. Go on with the next one.",
             )
         return question
