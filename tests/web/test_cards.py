@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from askmeans import sessions
-from askmeans.web.cards import Cards, describe, describe_fully, points_of, slider_step
+from askmeans.web.cards import Cards
 from askmeans.web.context import AppContext
 from askmeans.web.rendering import templates
+from askmeans.web.scale import describe, describe_fully, points_of, slider_step
 
 
 @pytest.fixture

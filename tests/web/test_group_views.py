@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 from askmeans import sessions
-from askmeans.web.group_views import Profiles, answered_rows
+from askmeans.web.group_views import answered_rows
+from askmeans.web.profiles import Profiles
 from askmeans.web.result_views import ResultViews
 
 WORDS = [("apple", "tree"), ("car", "road"), ("fish", "pond")]

@@ -41,7 +41,7 @@ def test_a_group_that_came_later_is_last_and_what_cannot_be_read_is_left_out(ses
     session.groups.add("d")
     groups = Look.of(session).arranged(session, session.groups, lambda group: group.number)
     assert [group.name for group in groups] == ["c", "b", "a", "d"]
-    assert Look.of(session).colors(session.groups)[2] == colors_of(12)[5]
+    assert Look.of(session).colors(session)[2] == colors_of(12)[5]
 
 
 def test_options_of_the_groups_page_leave_the_look_as_it_is(session, tools):

@@ -13,7 +13,7 @@ from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
 from askmeans.web import create_app
 from askmeans.web.context import AppContext
-from askmeans.web.group_views import explain_item
+from askmeans.web.item_pages import explain_item
 from askmeans.web.pages import worked_example
 from askmeans.web.result_views import ResultViews, contradictions_of
 

@@ -18,12 +18,12 @@ from askmeans.sessions import Session
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.tables.pictures import thumbnail
 from askmeans.web.answering import Assignments
-from askmeans.web.context import scale_of
 from askmeans.web.drawing import Plane, scatter
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form
 from askmeans.web.group_views import result_colors
 from askmeans.web.rendering import STATIC, STYLES, templates
+from askmeans.web.scale import scale_of
 
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import (\{.*\}) from "./results.js";', re.MULTILINE)

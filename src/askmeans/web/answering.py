@@ -8,7 +8,8 @@ from typing import Any
 
 from askmeans.exceptions import QueryError
 from askmeans.sessions import Question, Reply, Session, Status
-from askmeans.web.cards import Card, Cards, describe, describe_fully
+from askmeans.web.cards import Card, Cards
+from askmeans.web.scale import describe, describe_fully
 
 # Seconds that an open page holds its question without a word. Pages say every 25 that they are open
 # (page.js), hidden ones at least every 60, as browsers have it.

@@ -1,4 +1,4 @@
-"""The display of a question: its items, their differences, the groups, the answers' scale."""
+"""The display of a question: its items, their differences, and the groups with examples."""
 
 import math
 import re
@@ -11,8 +11,6 @@ from askmeans.sessions import Group, Item, Question, Session
 from askmeans.tables.texts import language_of
 from askmeans.web.looks import Look
 
-Value = float | tuple[float, ...]
-
 UNNAMED = re.compile("Group [A-Z]+")  # a group's name before anybody gave it one
 _SAMPLE = 2000  # items from which columns are read
 _ID = re.compile(r"(^|[\W_])(id|ID|Id)$|[a-z]I[dD]$")  # "id", "product_id", "Order ID", "productId"
@@ -24,12 +22,6 @@ _EXAMPLES = 3  # of a group, on its tile
 _KEYS = 9  # groups that have a key of their own
 _PRACTICE = 3  # cards to practise on
 _TO_PRACTISE = 5  # examples of a group, the last of which is practised on: others are on its tile
-_N_POINTS = 5
-_MOST_BUTTONS = 9  # one for each key from 1 to 9
-_WORDS = {
-    "membership": ("not at all", "a little", "half", "mostly", "entirely"),
-    "similarity": ("surely not", "unlikely", "even chance", "likely", "surely"),
-}
 _READ = 500  # characters of a text that its language is known by
 _SCRIPTS = {
     "ARABIC": "ar",
@@ -41,8 +33,6 @@ _SCRIPTS = {
     "CJK": "zh",
     "THAI": "th",
 }  # those of one large language
-_SIDES = {1.0: "more like the left", 0.5: "both alike", 0.0: "more like the right"}
-_FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,10 +177,9 @@ class Cards:
         Those that a question about the sub-groups of `cluster` shows. Keys stay with their groups.
         """
         look, every = Look.of(self._session), list(self._session.groups)
-        groups = self._session.groups.choices(cluster)
+        groups, colors = self._session.groups.choices(cluster), look.colors(self._session)
         if cluster is None:
             groups = look.arranged(self._session, groups, lambda group: group.number)
-        colors = dict(zip((group.number for group in every), look.colors(every), strict=True))
         keyed = [(group, str(j) if j <= _KEYS else "") for j, group in enumerate(groups, start=1)]
         if probabilities is not None and len(probabilities) == len(every):  # no sub-groups
             expected = dict(zip((group.number for group in every), probabilities, strict=True))
@@ -208,13 +197,13 @@ class Cards:
 
     def buttons(self) -> tuple[GroupTile, ...]:
         """The groups without examples: their names, colours and keys."""
-        groups, look = list(self._session.groups), Look.of(self._session)
-        colored = zip(groups, look.colors(groups), strict=True)
-        arranged = look.arranged(self._session, colored, lambda pair: pair[0].number)
+        look = Look.of(self._session)
+        colors = look.colors(self._session)
+        groups = look.arranged(self._session, self._session.groups, lambda group: group.number)
         return tuple(
-            GroupTile(group=group, color=color, key=str(place) if place <= _KEYS else "",
-                      examples=(), is_guess=False)
-            for place, (group, color) in enumerate(arranged, start=1)
+            GroupTile(group=group, color=colors[group.number], examples=(), is_guess=False,
+                      key=str(place) if place <= _KEYS else "")
+            for place, group in enumerate(groups, start=1)
         )  # fmt: skip
 
     def _tile(
@@ -394,77 +383,3 @@ def _as_text(value: Any) -> str:
     if value is None:
         return "no value"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point:
-    """A button of the scale."""
-
-    key: str
-    value: float
-    shown: str
-    word: str
-
-
-def points_of(ask: str, levels: int | None) -> list[Point]:
-    """The buttons; none if the scale is too fine for keys, which gets a slider."""
-    words = _SIDES
-    if ask != "relative":
-        n = _N_POINTS if levels is None else levels
-        if not 2 <= n <= _MOST_BUTTONS:
-            return []
-        words = {place / (n - 1): _word(place / (n - 1), ask) for place in range(n)}
-    return [
-        Point(
-            key=str(key), value=value, shown=word if words is _SIDES else describe(value), word=word
-        )
-        for key, (value, word) in enumerate(words.items(), start=1)
-    ]
-
-
-def slider_step(levels: int | None) -> float:
-    """A step of the slider: a twentieth, or the session's own scale."""
-    return 0.05 if levels is None or levels < 2 else 1.0 / (levels - 1)
-
-
-def describe(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
-    """Format a value; shares with the groups' names."""
-    if value is None:
-        return "cannot say"
-    if isinstance(value, tuple):
-        return _describe_shares(value, names)
-    if ask == "relative" and value in _SIDES:
-        return _SIDES[value]
-    if value in _FRACTIONS:
-        return _FRACTIONS[value]
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-def describe_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
-    """Format a value, with its word if it has one."""
-    if value is None or isinstance(value, tuple) or ask == "relative":
-        return f"“{describe(value, names, ask)}”"
-    word = _word(value, ask)
-    return f"“{word}” ({describe(value)})" if word else f"“{describe(value)}”"
-
-
-def _describe_shares(row: tuple[float, ...], names: Sequence[str]) -> str:
-    """A group, several in percent, or none of these."""
-    shares: dict[str, float] = {}
-    for name, share in zip(names, row, strict=False):
-        if share > 0.0:  # merged groups have one name
-            shares[name] = shares.get(name, 0.0) + share
-    if not shares:
-        return "none of these"
-    if list(shares.values()) == [1.0]:
-        return next(iter(shares))
-    parts = [f"{share:.0%} {name}" for name, share in shares.items()]
-    rest = 1.0 - sum(shares.values())
-    return ", ".join([*parts, f"{rest:.0%} none of these"] if rest > 0.005 else parts)
-
-
-def _word(value: float, ask: str) -> str:
-    """The word of one of the five points; other values have none."""
-    words = _WORDS["membership" if ask == "membership" else "similarity"]
-    place = value * (len(words) - 1)
-    return words[round(place)] if abs(place - round(place)) < 1e-9 else ""

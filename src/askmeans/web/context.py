@@ -22,7 +22,6 @@ from askmeans._util.background import background_pool
 from askmeans.exceptions import AskmeansError, InvitationError, StoreError
 from askmeans.sessions import Session
 from askmeans.web.answering import Assignments, QuestionView
-from askmeans.web.cards import points_of, slider_step
 from askmeans.web.errors import explain, message_for_program, status_of
 from askmeans.web.files import ResponseCache, Thumbnails
 from askmeans.web.forms import Form, annotator_of, is_script
@@ -31,6 +30,7 @@ from askmeans.web.languages import localize
 from askmeans.web.limits import RateLimit
 from askmeans.web.rendering import templates
 from askmeans.web.result_views import ResultView, ResultViews
+from askmeans.web.scale import scale_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -282,16 +282,6 @@ class AppContext:
 def is_api(request: Request) -> bool:
     """Whether a program sent a request."""
     return str(request.scope["path"]).startswith("/api/")
-
-
-def scale_of(session: Session) -> dict[str, Any]:
-    """The scale of a session's answers, as the templates read it."""
-    config = session.config
-    return {
-        "points": [] if config.ask == "group" else points_of(config.ask, config.levels),
-        "step": slider_step(config.levels),
-        "ask": config.ask,
-    }
 
 
 def redirect(

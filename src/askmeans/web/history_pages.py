@@ -13,10 +13,10 @@ from starlette.responses import Response
 from askmeans._util.checks import parse_digits
 from askmeans.queries import ME
 from askmeans.sessions import Reply
-from askmeans.web.cards import describe_fully
-from askmeans.web.context import AppContext, redirect, scale_of
+from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
 from askmeans.web.looks import Look
+from askmeans.web.scale import describe_fully, scale_of
 
 _PER_PAGE = 100
 _MOST_WORDS = 200  # characters of a search
@@ -87,10 +87,7 @@ class _Lines:
         self._context, self._who = context, who
         session = self._session = context.session
         self._names = session.groups.all_names
-        groups = list(session.groups)
-        self._colors = dict(
-            zip((each.number for each in groups), Look.of(session).colors(groups), strict=True)
-        )
+        self._colors = Look.of(session).colors(session)
 
     def matching(self, replies: list[Reply], fields: Mapping[str, str]) -> list[Reply]:
         """The answers that a filter leaves."""

@@ -1,24 +1,47 @@
-"""The table of items, items moved together, and the page of one item."""
+"""The table of items, items moved together, and the page of one item: why it is where it is."""
 
 import secrets
+from dataclasses import dataclass
 
 import numpy as np
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
+from askmeans._util.arrays import Floats
 from askmeans._util.checks import parse_digits
-from askmeans.sessions import Session
+from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.tables import NO_GROUP
 from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import INCOMPLETE, SentForm, annotator_of
-from askmeans.web.group_views import LEVELS, explain_item
+from askmeans.web.group_views import LEVELS, leaves, result_colors
 from askmeans.web.items import NOBODY, PER_PAGE, ItemFilter
 from askmeans.web.result_pages import RESULT_TIMEOUT
+from askmeans.web.scale import describe
 
 _BRIEF = 0.1  # seconds to wait for a newer result; the table adds later answers anyway
 _MOST_MOVED = 5000  # items at once
 _NEIGHBOURS = 6
 _BLOCK = 16_384  # rows whose distances are computed at a time
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """A group, an item's membership in it, and the evidence for that."""
+
+    name: str
+    color: str
+    value: float
+    distance: float | None
+    answers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """An item's memberships, and the answers about it."""
+
+    summary: str
+    reasons: tuple[Reason, ...]
+    similar: tuple[str, ...]  # answers about the item as a whole, or beside others
 
 
 def add_items(router: APIRouter, context: AppContext) -> None:
@@ -128,3 +151,75 @@ def _nearest(session: Session, row: int) -> list[int]:
     n = min(_NEIGHBOURS, len(X) - 1)
     nearest = np.argpartition(distances, n - 1)[:n] if n else np.array([], dtype=int)
     return [int(other) for other in nearest[np.argsort(distances[nearest], kind="stable")]]
+
+
+def explain_item(
+    session: Session, row: int, result: SessionResult, *, annotator: str | None = None
+) -> Explanation | None:
+    """An item's memberships with the answers and distances behind them.
+
+    Answers are those of one annotator, or of all. None for an item that was added since the result
+    was computed.
+    """
+    if row >= len(result.memberships):
+        return None
+    by_cluster: dict[int, list[str]] = {}
+    own, similar = [], []
+    n_answers, is_placed = 0, False
+    for reply in session.history.answers():
+        question = session.question(reply.question)
+        if reply.kind == "skip" or row not in question.items:
+            continue
+        n_answers += 1
+        is_placed |= question.kind in ("group", "membership")
+        if annotator not in (None, reply.annotator):
+            continue
+        value = describe(reply.value, session.groups.all_names, question.kind)
+        text = f"{reply.annotator} answered “{value}”"
+        if question.kind == "group":
+            own.append(f"{text}.")
+        elif question.cluster is not None:
+            by_cluster.setdefault(question.cluster, []).append(text)
+        elif question.kind == "relative":
+            one, left, right = (session.item(other).label for other in question.items)
+            similar.append(f"{one} between {left} on the left and {right}: {text}.")
+        else:
+            others = [session.item(other).label for other in question.items if other != row]
+            similar.append(f"With {' and '.join(others)}: {text}.")
+    memberships, names = result.memberships[row], result.group_names
+    distances = _distances(session, row, result)
+    groups = leaves(session)
+    reasons = [
+        Reason(
+            name=name, color=color, value=float(memberships[j]),
+            distance=None if distances is None else float(distances[j]),
+            answers=tuple(by_cluster.get(groups[j].number if j < len(groups) else j, ())),
+        )
+        for j, (name, color) in enumerate(zip(names, result_colors(session, result), strict=True))
+    ]  # fmt: skip
+    if is_placed:
+        summary = "People placed this item themselves; what they answered stands."
+    elif n_answers:
+        summary = "People compared this item with others; its memberships follow from that."
+    elif result.basis == "nothing":
+        summary = "No answers yet: the groups have only names."
+    elif distances is None:
+        summary = "Nobody was asked about this item; it is in the group of items like it."
+    else:
+        summary = (
+            "Nobody was asked about this item. It lies nearest to the centre of "
+            f"{names[int(np.argmin(distances))]}, and answers about others taught how membership "
+            "falls with distance."
+        )
+    reasons.sort(key=lambda reason: -reason.value)
+    return Explanation(summary=summary, reasons=tuple(reasons), similar=(*own, *similar))
+
+
+def _distances(session: Session, row: int, result: SessionResult) -> Floats | None:
+    """Distances of an item from the centres; None for a later item, or without centres."""
+    centers = result.clustering.centers
+    is_known = row < len(session.rows.base) and bool(np.isfinite(centers).all())
+    if result.basis == "nothing" or not is_known:
+        return None
+    distances: Floats = np.linalg.norm(session.rows.base[row] - centers, axis=1)
+    return distances

@@ -107,9 +107,7 @@ class ItemTable:
         self._session, self.view = session, view
         n = self.n_items = len(session.rows)
         self.groups = list(session.groups)
-        self._colors = dict(
-            zip((g.number for g in self.groups), Look.of(session).colors(self.groups), strict=True)
-        )
+        self._colors = Look.of(session).colors(session)
         self._names = {group.number: group.name for group in self.groups}
         self.group: NDArray[np.int64] = np.full(n, UNKNOWN)
         self.share, self.confidence = np.full(n, np.nan), np.full(n, np.nan)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from askmeans.sessions import Group, Session
+from askmeans.sessions import Session
 from askmeans.web.drawing import N_COLORS, colors_of
 
 T = TypeVar("T")
@@ -53,11 +53,13 @@ class Look:
 
         return sorted(things, key=place)
 
-    def colors(self, groups: Iterable[Group]) -> list[str]:
-        """The colour of each group; those without a chosen one have that of their place."""
-        numbers = [group.number for group in groups]
+    def colors(self, session: Session) -> dict[int, str]:
+        """The colours of groups by their numbers; without a choice that of its place."""
+        numbers = [group.number for group in session.groups]
         every = colors_of(max(N_COLORS, len(numbers)))
-        return [every[self.chosen.get(number, place)] for place, number in enumerate(numbers)]
+        return {
+            number: every[self.chosen.get(number, place)] for place, number in enumerate(numbers)
+        }
 
     def with_color(self, numbers: list[int], number: int, color: int) -> "Look":
         """The same order, with another colour of a group."""

@@ -10,13 +10,14 @@ from starlette.responses import RedirectResponse, Response
 from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
 from askmeans.web.cards import GroupTile
-from askmeans.web.context import AppContext, redirect, scale_of
+from askmeans.web.context import AppContext, redirect
 from askmeans.web.forms import SentForm, annotator_of, is_script
 from askmeans.web.history_pages import add_history
 from askmeans.web.item_pages import add_items
 from askmeans.web.model_pages import add_models
 from askmeans.web.owner_pages import add_owner
 from askmeans.web.result_pages import RESULT_TIMEOUT, add_results
+from askmeans.web.scale import scale_of
 from askmeans.web.signin import add_signin, is_unnamed
 
 _SAMPLE = 500  # items among which the worked example is chosen

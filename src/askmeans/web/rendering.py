@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from askmeans.web import languages
-from askmeans.web.cards import describe, describe_fully
 from askmeans.web.languages import current, localize
+from askmeans.web.scale import describe, describe_fully
 
 _DEEPEST = 6  # of HTML's headings
 STATIC = Path(__file__).parent / "static"

@@ -22,7 +22,6 @@ from askmeans.sessions import Item, Reply, Session, SessionResult, Status
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
 from askmeans.sessions.conflicts import describe as describe_conflict
 from askmeans.sessions.reports import PATH_SEPARATOR
-from askmeans.web.cards import describe
 from askmeans.web.drawing import Plane, colors_of, error_curve, scatter
 from askmeans.web.errors import explain
 from askmeans.web.forecasting import Outlook, outlook_of
@@ -30,7 +29,6 @@ from askmeans.web.group_views import (
     GroupView,
     Level,
     Outside,
-    Profiles,
     Review,
     answered_rows,
     group_views,
@@ -41,6 +39,8 @@ from askmeans.web.group_views import (
     to_check,
 )
 from askmeans.web.looks import Look
+from askmeans.web.profiles import Profiles
+from askmeans.web.scale import describe
 
 _GLANCE_SECONDS = 10.0  # after which people who answer get a newer estimate
 _USE_THE_LAST = (TimeoutError, AskmeansError)  # and the page looks again

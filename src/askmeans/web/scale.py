@@ -1,0 +1,102 @@
+"""The scale of a session's answers, and values in words: points, shares of groups, groups."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from askmeans.sessions import Session
+
+Value = float | tuple[float, ...]
+
+_N_POINTS = 5
+_MOST_BUTTONS = 9  # one for each key from 1 to 9
+_WORDS = {
+    "membership": ("not at all", "a little", "half", "mostly", "entirely"),
+    "similarity": ("surely not", "unlikely", "even chance", "likely", "surely"),
+}
+_SIDES = {1.0: "more like the left", 0.5: "both alike", 0.0: "more like the right"}
+_FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """A button of the scale."""
+
+    key: str
+    value: float
+    shown: str
+    word: str
+
+
+def scale_of(session: Session) -> dict[str, Any]:
+    """The scale of a session's answers, as the templates read it."""
+    config = session.config
+    return {
+        "points": [] if config.ask == "group" else points_of(config.ask, config.levels),
+        "step": slider_step(config.levels),
+        "ask": config.ask,
+    }
+
+
+def points_of(ask: str, levels: int | None) -> list[Point]:
+    """The buttons; none if the scale is too fine for keys, which gets a slider."""
+    words = _SIDES
+    if ask != "relative":
+        n = _N_POINTS if levels is None else levels
+        if not 2 <= n <= _MOST_BUTTONS:
+            return []
+        words = {place / (n - 1): _word(place / (n - 1), ask) for place in range(n)}
+    return [
+        Point(
+            key=str(key), value=value, shown=word if words is _SIDES else describe(value), word=word
+        )
+        for key, (value, word) in enumerate(words.items(), start=1)
+    ]
+
+
+def slider_step(levels: int | None) -> float:
+    """A step of the slider: a twentieth, or the session's own scale."""
+    return 0.05 if levels is None or levels < 2 else 1.0 / (levels - 1)
+
+
+def describe(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
+    """Format a value; shares with the groups' names."""
+    if value is None:
+        return "cannot say"
+    if isinstance(value, tuple):
+        return _describe_shares(value, names)
+    if ask == "relative" and value in _SIDES:
+        return _SIDES[value]
+    if value in _FRACTIONS:
+        return _FRACTIONS[value]
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def describe_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
+    """Format a value, with its word if it has one."""
+    if value is None or isinstance(value, tuple) or ask == "relative":
+        return f"“{describe(value, names, ask)}”"
+    word = _word(value, ask)
+    return f"“{word}” ({describe(value)})" if word else f"“{describe(value)}”"
+
+
+def _describe_shares(row: tuple[float, ...], names: Sequence[str]) -> str:
+    """A group, several in percent, or none of these."""
+    shares: dict[str, float] = {}
+    for name, share in zip(names, row, strict=False):
+        if share > 0.0:  # merged groups have one name
+            shares[name] = shares.get(name, 0.0) + share
+    if not shares:
+        return "none of these"
+    if list(shares.values()) == [1.0]:
+        return next(iter(shares))
+    parts = [f"{share:.0%} {name}" for name, share in shares.items()]
+    rest = 1.0 - sum(shares.values())
+    return ", ".join([*parts, f"{rest:.0%} none of these"] if rest > 0.005 else parts)
+
+
+def _word(value: float, ask: str) -> str:
+    """The word of one of the five points; other values have none."""
+    words = _WORDS["membership" if ask == "membership" else "similarity"]
+    place = value * (len(words) - 1)
+    return words[round(place)] if abs(place - round(place)) < 1e-9 else ""
