@@ -17,17 +17,20 @@ import zlib
 from collections import Counter
 from collections.abc import Set
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import Question as Asked
+from askmeans.queries.questions import KINDS, ordered
 from askmeans.sessions.events import Gold, Skip
 from askmeans.sessions.learning import Learning
 from askmeans.sessions.log import GOLD, check_annotator
 from askmeans.sessions.reports import Question, SessionState
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.records import Lease
+from askmeans.spec import SIMILARITIES
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
@@ -228,7 +231,41 @@ class Assignment:
             runtime.keep_leases(now, listed)
         return numbers
 
-    def hand_over(self, question: Asked, annotator: str) -> Question:
+    def add(
+        self, kind: str, items: tuple[int, ...], cluster: int | None, annotator: str
+    ) -> Question:
+        """Lease a question that an annotator chose, checked."""
+        runtime = self.runtime
+        compares = runtime.config.ask in SIMILARITIES
+        taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
+        if kind not in taken:
+            raise SessionError(
+                "The 'kind' parameter of Session.add_question must be a question that a session "
+                f"with ask={runtime.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
+                user_message="Items cannot be put into groups by hand in this session: it asks "
+                "its own questions only. Answer those.",
+            )
+        rows, width = ordered(kind, map(int, items)), KINDS[kind].width
+        known = all(0 <= row < len(runtime.rows) for row in rows)
+        if len(set(rows)) != width or len(rows) != width or not known:
+            raise ParameterError(
+                "The 'items' parameter of Session.add_question must be so many different rows "
+                f"below {len(runtime.rows)}: {width}. Got {items!r:.60} instead."
+            )
+        groups: list[Any] = [None]
+        if kind == "membership":
+            groups = runtime.groups.children(None)
+        elif kind == "group":  # its sub-groups are asked for
+            groups = [None, *runtime.groups.inner]
+        if cluster not in groups:
+            raise ParameterError(
+                "The 'cluster' parameter of Session.add_question must be the number of a group at "
+                "the top for a membership, None or that of one with sub-groups for a group, else "
+                f"None. Got {cluster!r:.40} instead."
+            )
+        return self._hand_over(Asked(kind, rows, cluster), annotator)
+
+    def _hand_over(self, question: Asked, annotator: str) -> Question:
         """Lease a question that an annotator chose."""
         annotator, runtime = check_annotator(annotator, person=True), self.runtime
 

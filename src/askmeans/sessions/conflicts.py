@@ -6,13 +6,14 @@ scale, so differences that rounding explains are ignored.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from askmeans.contradictions import find_contradictions
 from askmeans.queries import Answer
 from askmeans.queries.values import rounding_noise, row_text
 from askmeans.sessions.events import Reply, Value
 from askmeans.sessions.reports import Question
+from askmeans.sessions.runtime import Runtime
 
 _POINTS = 5  # of the scale without `levels`
 _TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
@@ -59,6 +60,21 @@ def find_conflicts(
         )
         for each in find_contradictions(history, n_clusters, noise=noise)
     )
+
+
+def comparable_answers(runtime: Runtime) -> list[Reply]:
+    """Answers that may contradict each other: about sub-groups, by the groups at the top."""
+    with runtime.up_to_date() as state:
+        answers, groups = list(map(state.as_of_now, state.replies())), runtime.groups
+    if not groups.parents:
+        return answers
+    return [
+        replace(answer, value=groups.row_at_top(answer.value))
+        if isinstance(answer.value, tuple)
+        else answer
+        for answer in answers
+        if runtime.question(answer.question).cluster is None
+    ]
 
 
 def describe(

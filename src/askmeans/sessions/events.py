@@ -2,29 +2,39 @@
 
 Rules of this file:
 - An event is appended once and never rewritten, but for a person's name.
-- The annotation of a field says how the columns `value` (a number), `target` (a whole number) and
-  `text` store it. Kinds and columns are the schema: a released one does not change.
+- The annotation of a field says how it is stored (`store/columns.py`). Kinds and columns are the
+  schema: a released one does not change.
 - Rows are checked when they are read (`from_row`): after an edit by hand they may hold any values.
 """
 
-import json
-import math
 import platform
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Any, ClassVar, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
+from askmeans.sessions.store.columns import (
+    ADVICE,
+    ANY_NUMBER,
+    ANY_TARGET,
+    IS_ON,
+    NAMES,
+    NUMBER,
+    OPTION,
+    TARGET,
+    TEXT,
+    VALUE,
+    Codec,
+)
 from askmeans.sessions.store.records import check, is_number, is_whole
 
 Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
 _LONGEST_CLIENT = 200  # characters
 _client: ContextVar[str | None] = ContextVar("askmeans_client", default=None)
-_SLACK = 1e-3  # by which shares may exceed 1 together
 
 
 def current_client() -> str:
@@ -65,87 +75,6 @@ def from_client(name: str) -> Iterator[None]:
         yield
     finally:
         _client.reset(before)
-
-
-class _Codec(NamedTuple):
-    """The storage of a field."""
-
-    write: Callable[[Any], dict[str, Any]]  # the columns
-    read: Callable[[Any], Any]  # from a row; a ValueError for invalid values
-
-
-def _read_target(row: Any) -> int:
-    check(is_whole(row.target), "its target")
-    return int(row.target)
-
-
-def _read_number(row: Any) -> int:
-    check(is_number(row.value, 0.0) and row.value == int(row.value), "its value")
-    return int(row.value)
-
-
-def _read_text(row: Any) -> str:
-    check(row.text is None or isinstance(row.text, str), "its text")
-    return row.text or ""
-
-
-def _read_value(row: Any) -> Value | None:
-    if row.value is not None or not row.text:
-        check(row.value is None or is_number(row.value, 0.0, 1.0), "its value")
-        return None if row.value is None else float(row.value)
-    shares = tuple(json.loads(row.text))
-    check(_are_shares(shares), "its value")
-    return shares
-
-
-def _write_value(value: Value | None) -> dict[str, Any]:
-    if isinstance(value, tuple):
-        return {"text": json.dumps(value, allow_nan=False)}
-    assert value is None or math.isfinite(value)
-    return {"value": value}
-
-
-def _read_names(row: Any) -> tuple[str, ...]:
-    names = tuple(json.loads(row.text or "[]"))
-    check(bool(names) and all(isinstance(name, str) for name in names), "its text")
-    return names
-
-
-def _read_option(row: Any) -> dict[str, Any]:
-    options = json.loads(row.text or "{}")
-    check(isinstance(options, dict) and len(options) == 1, "its text")
-    return dict(options)
-
-
-def _read_advice(row: Any) -> tuple[tuple[int, tuple[float, ...] | None], ...]:
-    pairs = tuple(
-        (item, None if shares is None else tuple(shares))
-        for item, shares in json.loads(row.text or "[]")
-    )
-    check(all(is_whole(item) for item, _ in pairs), "its text")
-    known = [shares for _, shares in pairs if shares is not None]
-    check(all(is_number(x, 0.0, 1.0 + _SLACK) for shares in known for x in shares), "its text")
-    return pairs
-
-
-def _are_shares(shares: tuple[Any, ...]) -> bool:
-    """Whether the values are a row of shares."""
-    return all(is_number(share, 0.0, 1.0) for share in shares) and sum(shares) <= 1.0 + _SLACK
-
-
-_TARGET = _Codec(lambda number: {"target": number}, _read_target)
-_ANY_TARGET = _Codec(_TARGET.write, lambda row: None if row.target is None else _read_target(row))
-_NUMBER = _Codec(lambda number: {"value": float(number)}, _read_number)
-_ANY_NUMBER = _Codec(
-    lambda number: {} if number is None else {"value": float(number)},
-    lambda row: None if row.value is None else _read_number(row),
-)
-_TEXT = _Codec(lambda text: {"text": text}, _read_text)
-_NAMES = _Codec(lambda names: {"text": json.dumps(names)}, _read_names)
-_IS_ON = _Codec(lambda on: {"text": None if on else "off"}, lambda row: row.text != "off")
-_VALUE = _Codec(_write_value, _read_value)
-_OPTION = _Codec(lambda options: {"text": json.dumps(options)}, _read_option)
-_ADVICE = _Codec(lambda pairs: {"text": json.dumps(pairs, allow_nan=False)}, _read_advice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,7 +136,7 @@ class Reply(Event):
     """
 
     question: int
-    value: Annotated[Value | None, _VALUE] = None
+    value: Annotated[Value | None, VALUE] = None
     late: bool = False
     counts: bool = field(default=False, compare=False)
     gold: Value | None = field(default=None, compare=False)
@@ -246,7 +175,7 @@ class Gold(Reply):
     """A known answer, whose question people are asked to test them; costs no budget."""
 
     kind: ClassVar[str] = "gold"
-    original: Annotated[int | None, _ANY_TARGET] = None  # of a copy handed out, the gold question
+    original: Annotated[int | None, ANY_TARGET] = None  # of a copy handed out, the gold question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,7 +184,7 @@ class Repeat(Event):
 
     kind: ClassVar[str] = "again"
     question: int
-    value: Annotated[Value | None, _VALUE] = None
+    value: Annotated[Value | None, VALUE] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +193,7 @@ class Undo(Event):
 
     kind: ClassVar[str] = "undo"
     question: int
-    taken_back: Annotated[int, _TARGET]  # the number of the event
+    taken_back: Annotated[int, TARGET]  # the number of the event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,7 +202,7 @@ class Adjudicate(Event):
 
     kind: ClassVar[str] = "adjudicate"
     question: int
-    value: Annotated[Value | None, _VALUE]
+    value: Annotated[Value | None, VALUE]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -282,7 +211,7 @@ class WantOpinions(Event):
 
     kind: ClassVar[str] = "opinions"
     question: int
-    n: Annotated[int, _TARGET]
+    n: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +233,7 @@ class SetBudget(Event):
     """The maximum number of questions changed."""
 
     kind: ClassVar[str] = "budget"
-    n: Annotated[int, _TARGET]
+    n: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,7 +241,7 @@ class SetOption(Event):
     """The owner set an option of the page or of the policy."""
 
     kind: ClassVar[str] = "option"
-    options: Annotated[dict[str, Any], _OPTION]  # one name and its value
+    options: Annotated[dict[str, Any], OPTION]  # one name and its value
 
     @property
     def name(self) -> str:
@@ -330,7 +259,7 @@ class AddRows(Event):
     """Items were added."""
 
     kind: ClassVar[str] = "rows"
-    part: Annotated[int, _TARGET]
+    part: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,10 +267,10 @@ class Rename(Event):
     """A group has another name."""
 
     kind: ClassVar[str] = "rename"
-    group: Annotated[int, _TARGET]
-    name: Annotated[str, _TEXT]
+    group: Annotated[int, TARGET]
+    name: Annotated[str, TEXT]
     # Where items are compared every result numbers the groups anew: the name goes with this item.
-    row: Annotated[int | None, _ANY_NUMBER] = None
+    row: Annotated[int | None, ANY_NUMBER] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,8 +278,8 @@ class Describe(Event):
     """A line on what belongs to a group."""
 
     kind: ClassVar[str] = "describe"
-    group: Annotated[int, _TARGET]
-    description: Annotated[str, _TEXT]
+    group: Annotated[int, TARGET]
+    description: Annotated[str, TEXT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -358,8 +287,8 @@ class AddGroup(Event):
     """A group was added."""
 
     kind: ClassVar[str] = "group"
-    group: Annotated[int, _TARGET]
-    name: Annotated[str, _TEXT]
+    group: Annotated[int, TARGET]
+    name: Annotated[str, TEXT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -367,8 +296,8 @@ class Merge(Event):
     """A group became part of another."""
 
     kind: ClassVar[str] = "merge"
-    group: Annotated[int, _NUMBER]
-    into: Annotated[int, _TARGET]
+    group: Annotated[int, NUMBER]
+    into: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +305,7 @@ class RemoveGroup(Event):
     """A group was removed; its items are in none of the groups."""
 
     kind: ClassVar[str] = "remove"
-    group: Annotated[int, _TARGET]
+    group: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,9 +313,9 @@ class Refine(Event):
     """Sub-groups were added to a group; their numbers go on from the first."""
 
     kind: ClassVar[str] = "refine"
-    group: Annotated[int, _TARGET]
-    first: Annotated[int, _NUMBER]
-    names: Annotated[tuple[str, ...], _NAMES]
+    group: Annotated[int, TARGET]
+    first: Annotated[int, NUMBER]
+    names: Annotated[tuple[str, ...], NAMES]
 
     @property
     def numbers(self) -> range:
@@ -399,7 +328,7 @@ class Flatten(Event):
     """All sub-groups of a group are part of it from now on."""
 
     kind: ClassVar[str] = "flatten"
-    group: Annotated[int, _TARGET]
+    group: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -407,8 +336,8 @@ class MoveGroup(Event):
     """A group is a sub-group of another one, or of none."""
 
     kind: ClassVar[str] = "move"
-    group: Annotated[int, _TARGET]
-    into: Annotated[int | None, _ANY_NUMBER] = None
+    group: Annotated[int, TARGET]
+    into: Annotated[int | None, ANY_NUMBER] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -416,7 +345,7 @@ class UndoGroupChange(Event):
     """Takes back a change of which groups there are."""
 
     kind: ClassVar[str] = "regroup"
-    taken_back: Annotated[int, _TARGET]  # the number of the event
+    taken_back: Annotated[int, TARGET]  # the number of the event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -424,9 +353,9 @@ class Pin(Event):
     """An item is shown as an example of a group, or no longer."""
 
     kind: ClassVar[str] = "pin"
-    group: Annotated[int, _TARGET]
-    row: Annotated[int, _NUMBER]
-    on: Annotated[bool, _IS_ON] = True
+    group: Annotated[int, TARGET]
+    row: Annotated[int, NUMBER]
+    on: Annotated[bool, IS_ON] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,7 +363,7 @@ class Advice(Event):
     """Memberships of items by an adviser, which cost no budget."""
 
     kind: ClassVar[str] = "model"
-    rows: Annotated[tuple[tuple[int, tuple[float, ...] | None], ...], _ADVICE]  # row, shares
+    rows: Annotated[tuple[tuple[int, tuple[float, ...] | None], ...], ADVICE]  # row, shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -442,8 +371,8 @@ class Invite(Event):
     """A person was invited."""
 
     kind: ClassVar[str] = "invite"
-    invite: Annotated[int, _TARGET]
-    role: Annotated[str, _TEXT]
+    invite: Annotated[int, TARGET]
+    role: Annotated[str, TEXT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -451,7 +380,7 @@ class Revoke(Event):
     """An invitation was revoked."""
 
     kind: ClassVar[str] = "revoke"
-    invite: Annotated[int, _TARGET]
+    invite: Annotated[int, TARGET]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,7 +388,7 @@ class Pseudonym(Event):
     """A person's name was replaced in all earlier events."""
 
     kind: ClassVar[str] = "pseudonym"
-    pseudonym: Annotated[str, _TEXT]
+    pseudonym: Annotated[str, TEXT]
 
 
 KINDS: Mapping[str, type[Event]] = {
@@ -514,7 +443,7 @@ def _from_row(kind: type[Event], row: Any) -> Event:
     )
 
 
-_CODECS: Mapping[str, tuple[tuple[str, _Codec], ...]] = {
+_CODECS: Mapping[str, tuple[tuple[str, Codec], ...]] = {
     kind: tuple(
         (name, hint.__metadata__[0])
         for name, hint in get_type_hints(each, include_extras=True).items()

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from askmeans._util.checks import check_number, check_positive
 from askmeans._util.text import html_table
-from askmeans.exceptions import ParameterError, SessionError
+from askmeans.exceptions import SessionError
 from askmeans.queries import ME, Answer
-from askmeans.queries import Question as AskedQuestion
-from askmeans.queries.questions import KINDS, ordered
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.advisers import Advisers
 from askmeans.sessions.assignment import Assignment
 from askmeans.sessions.config import Config
-from askmeans.sessions.conflicts import find_conflicts
+from askmeans.sessions.conflicts import comparable_answers, find_conflicts
 from askmeans.sessions.display import Item
 from askmeans.sessions.events import AddRows, Event, Reply, Skip, Unsure, WantOpinions
 from askmeans.sessions.events import Answer as AnswerEvent
@@ -33,7 +31,6 @@ from askmeans.sessions.rows import Rows, chunks_at_rest
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import Settings
 from askmeans.sessions.store.records import SessionRecord
-from askmeans.spec import SIMILARITIES
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store, Transaction
@@ -175,34 +172,7 @@ class Session:
         Question
             The new question, or the existing one.
         """
-        compares = self.config.ask in SIMILARITIES
-        taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
-        if kind not in taken:
-            raise SessionError(
-                "The 'kind' parameter of Session.add_question must be a question that a session "
-                f"with ask={self.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
-                user_message="Items cannot be put into groups by hand in this session: it asks "
-                "its own questions only. Answer those.",
-            )
-        rows, width = ordered(kind, map(int, items)), KINDS[kind].width
-        known = all(0 <= row < len(self.rows) for row in rows)
-        if len(set(rows)) != width or len(rows) != width or not known:
-            raise ParameterError(
-                "The 'items' parameter of Session.add_question must be so many different rows "
-                f"below {len(self.rows)}: {width}. Got {items!r:.60} instead."
-            )
-        groups: list[Any] = [None]
-        if kind == "membership":
-            groups = self.runtime.groups.children(None)
-        elif kind == "group":  # its sub-groups are asked for
-            groups = [None, *self.runtime.groups.inner]
-        if cluster not in groups:
-            raise ParameterError(
-                "The 'cluster' parameter of Session.add_question must be the number of a group at "
-                "the top for a membership, None or that of one with sub-groups for a group, else "
-                f"None. Got {cluster!r:.40} instead."
-            )
-        return self._assignment.hand_over(AskedQuestion(kind, rows, cluster), annotator)
+        return self._assignment.add(kind, tuple(items), cluster, annotator)
 
     def upcoming(self, n: int, *, annotator: str = ME) -> list[tuple[int, ...]]:
         """Rows of an annotator's probable next questions, to prepare their display.
@@ -437,23 +407,10 @@ class Session:
             return report
         result = self.result()
         conflicts = find_conflicts(
-            self._comparable_answers(), self.question, len(result.group_names),
+            comparable_answers(self.runtime), self.question, len(result.group_names),
             levels=self.config.levels, noise=result.clustering.diagnostics.noise,
         )  # fmt: skip
         return replace(self._results.with_error(report, result), contradictions=conflicts)
-
-    def _comparable_answers(self) -> list[Reply]:
-        """Answers that may contradict each other: about sub-groups, by the groups at the top."""
-        answers, groups = self.history.answers(), self.runtime.groups
-        if not groups.parents:
-            return answers
-        return [
-            replace(answer, value=groups.row_at_top(answer.value))
-            if isinstance(answer.value, tuple)
-            else answer
-            for answer in answers
-            if self.question(answer.question).cluster is None
-        ]
 
     def result(self) -> SessionResult:
         """The best clustering from the answers so far.

@@ -175,15 +175,11 @@ class Store:
         query = select(table).where(table.c.session_id == session).order_by(table.c.part)
         return [
             DataPart(
-                part=row.part,
-                dtype=row.dtype,
-                shape=(row.n_rows, row.n_features),
-                fingerprint=row.fingerprint,
-                path=row.path,
-                display=row.display,
+                part=row.part, dtype=row.dtype, shape=(row.n_rows, row.n_features),
+                fingerprint=row.fingerprint, path=row.path, display=row.display,
             )
             for row in self._read(lambda connection: connection.execute(query).all())
-        ]
+        ]  # fmt: skip
 
     def chunks(self, session: int, part: int) -> Iterator[bytes]:
         """The raw bytes of a part, in order."""
@@ -450,18 +446,14 @@ class Transaction:
 
     def add_part(self, part: DataPart, chunks: Iterator[bytes]) -> None:
         """Store more rows."""
+        n_rows, n_features = part.shape
         done = self.connection.execute(
             insert(models.parts).values(
-                session_id=self._session,
-                part=part.part,
-                dtype=part.dtype,
-                n_rows=part.shape[0],
-                n_features=part.shape[1],
-                fingerprint=part.fingerprint,
-                path=part.path,
+                session_id=self._session, part=part.part, dtype=part.dtype, n_rows=n_rows,
+                n_features=n_features, fingerprint=part.fingerprint, path=part.path,
                 display=part.display,
             )
-        )
+        )  # fmt: skip
         (identity,) = done.inserted_primary_key or (0,)
         for number, chunk in enumerate(chunks):
             self.connection.execute(
@@ -500,14 +492,8 @@ def _as_question(row: Any) -> Question:
 def _question_row(session: int, number: int, question: Question) -> dict[str, Any]:
     """Convert a question to a row of its table."""
     kind, items, cluster, repeat = question
-    places = (*items, -1, -1)
+    first, second, third, *_ = (*items, -1, -1)
     return {
-        "session_id": session,
-        "number": number,
-        "kind": kind,
-        "item": places[0],
-        "item_2": places[1],
-        "item_3": places[2],
-        "cluster": -1 if cluster is None else cluster,
-        "repeat": repeat,
-    }
+        "session_id": session, "number": number, "kind": kind, "item": first, "item_2": second,
+        "item_3": third, "cluster": -1 if cluster is None else cluster, "repeat": repeat,
+    }  # fmt: skip
