@@ -3,7 +3,7 @@
 import pytest
 
 from askmeans.exceptions import ParameterError
-from askmeans.sessions.events import current_client, from_client
+from askmeans.sessions.authors import current_client, from_client
 
 
 @pytest.mark.parametrize("name", ["", None, "a\nb", 3])

@@ -7,7 +7,7 @@ from last_bits import same_but_for_rounding
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError, SessionError
-from askmeans.sessions.events import current_client
+from askmeans.sessions.authors import current_client
 from askmeans.sessions.tables import answers_table
 
 

@@ -221,5 +221,5 @@ def test_gold_that_is_there_stays_and_what_is_none_is_refused(session):
     with pytest.raises(SessionError, match=r"kind that the session asks \(group\)"):
         session.people.add_gold([pair])
     assert session.history.last_event == before
-    with pytest.raises(ParameterError, match="somebody's own name"):
+    with pytest.raises(ParameterError, match="a person's own name"):
         session.ask(annotator="gold")

@@ -3,7 +3,7 @@
 import pytest
 
 from askmeans.queries import Answer
-from askmeans.sessions.log import State
+from askmeans.sessions.state import State
 from askmeans.sessions.store.sql import Store
 
 

@@ -217,7 +217,7 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def run(**values: Any) -> None:
-        from askmeans.sessions.events import from_client
+        from askmeans.sessions.authors import from_client
 
         arguments = {each.name: _value(each.annotation, each.name, values) for each in parameters}
         with from_client(f"command line on {platform.node()}"):

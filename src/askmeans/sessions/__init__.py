@@ -2,8 +2,9 @@
 
 from askmeans.sessions.advisers import AdviserReport, Advisers, AdviserScore
 from askmeans.sessions.agreement import Agreement, Disagreement, GoldScore
+from askmeans.sessions.authors import from_client
 from askmeans.sessions.display import Item
-from askmeans.sessions.events import Event, Reply, from_client
+from askmeans.sessions.events import Event, Reply
 from askmeans.sessions.groups import Groups
 from askmeans.sessions.history import History
 from askmeans.sessions.opening import create, names, open  # noqa: A004 - the pinned name

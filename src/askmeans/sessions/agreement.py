@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from askmeans.metrics.reliability import annotator_alphas, krippendorff_alpha
 from askmeans.queries.values import difference, largest_difference
+from askmeans.sessions.authors import GOLD, IMPORTED
 from askmeans.sessions.events import Value
 from askmeans.sessions.group_numbers import GroupNumbers
-from askmeans.sessions.log import GOLD, IMPORTED
 from askmeans.sessions.runtime import Runtime
 
 Opinions = dict[int, dict[str, Value]]  # question -> annotator -> answer

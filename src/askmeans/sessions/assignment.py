@@ -24,9 +24,9 @@ import numpy as np
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import Question as Asked
 from askmeans.queries.questions import KINDS, ordered
+from askmeans.sessions.authors import GOLD, check_annotator
 from askmeans.sessions.events import Gold, Skip
 from askmeans.sessions.learning import Learning
-from askmeans.sessions.log import GOLD, check_annotator
 from askmeans.sessions.reports import Question, SessionState
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.records import Lease

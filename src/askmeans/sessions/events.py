@@ -7,16 +7,11 @@ Rules of this file:
 - Rows are checked when they are read (`from_row`): after an edit by hand they may hold any values.
 """
 
-import platform
-import uuid
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
-from askmeans._util.text import is_clean
-from askmeans.exceptions import ParameterError
+from askmeans.sessions.authors import as_key, current_client
 from askmeans.sessions.store.columns import (
     ADVICE,
     ANY_NUMBER,
@@ -33,48 +28,6 @@ from askmeans.sessions.store.columns import (
 from askmeans.sessions.store.records import check, is_number, is_whole
 
 Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
-_LONGEST_CLIENT = 200  # characters
-_client: ContextVar[str | None] = ContextVar("askmeans_client", default=None)
-
-
-def current_client() -> str:
-    """The client of an event: that of `from_client`, else a program on this machine."""
-    return (_client.get() or f"python on {platform.node()}")[:_LONGEST_CLIENT]
-
-
-@contextmanager
-def from_client(name: str) -> Iterator[None]:
-    """Name the client of all events within this block, in this thread or task.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the log, at most 200 characters: "import of May", "robot 3".
-
-    Yields
-    ------
-    None
-        While it holds.
-
-    Examples
-    --------
-    >>> from askmeans import sessions
-    >>> session = sessions.open("fruit.db")
-    >>> with sessions.from_client("robot 3"):
-    ...     receipt = session.tell(session.ask()[0].id, 0.5)
-    >>> session.history.audit()[0].client
-    'robot 3'
-    """
-    if not isinstance(name, str) or not name or not is_clean(name):
-        raise ParameterError(
-            "The 'name' parameter of sessions.from_client must be a text without control "
-            f"characters. Got {name!r:.60} instead."
-        )
-    before = _client.set(name)
-    try:
-        yield
-    finally:
-        _client.reset(before)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +56,7 @@ class Event:
     id: int = 0
     at: float = 0.0
     annotator: str
-    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    key: str = field(default_factory=lambda: as_key(None))
     client: str | None = field(default_factory=current_client)
     repeated: bool = field(default=False, compare=False)
     undone: bool = field(default=False, compare=False)

@@ -15,6 +15,7 @@ from askmeans._util.checks import check_name, check_number
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
+from askmeans.sessions.authors import ITSELF, as_key, check_annotator, key_of_group
 from askmeans.sessions.events import (
     AddGroup,
     Answer,
@@ -32,7 +33,6 @@ from askmeans.sessions.events import (
 from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.group_numbers import as_shares, unique_names
 from askmeans.sessions.learning import Learning
-from askmeans.sessions.log import ITSELF, as_key, check_annotator, key_of_group
 from askmeans.sessions.moves import Moves, key_of_split, undo_of
 from askmeans.sessions.reports import PATH_SEPARATOR, Group
 from askmeans.sessions.results import Results

@@ -6,6 +6,7 @@ Nothing is deleted: taking a change back is another event, which reverses it.
 from typing import Any
 
 from askmeans.queries import ME
+from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.events import (
     GROUP_CHANGES,
     AddGroup,
@@ -22,7 +23,6 @@ from askmeans.sessions.events import (
     SetOption,
 )
 from askmeans.sessions.group_names import GroupNames
-from askmeans.sessions.log import check_annotator
 from askmeans.sessions.moves import Moves, not_to_take_back
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import initial_option

@@ -8,8 +8,8 @@ from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, Sessi
 from askmeans.queries import ME, Answer, Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.queries.values import as_row
+from askmeans.sessions.authors import GOLD, IMPORTED, ITSELF, check_annotator
 from askmeans.sessions.events import Gold, Imported, Skip, Value
-from askmeans.sessions.log import GOLD, IMPORTED, ITSELF, check_annotator
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime
 

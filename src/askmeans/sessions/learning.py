@@ -35,9 +35,9 @@ from askmeans.results import Clustering, ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import Value
 from askmeans.sessions.group_numbers import as_advice, as_evidence
-from askmeans.sessions.log import DISAGREEING, State
 from askmeans.sessions.name_examples import NameExamples
 from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.state import DISAGREEING, State
 from askmeans.tables.recipe import Recipe
 
 AUDIT_SHARE = "audit_share"  # option: share of people's questions that are random

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question
 from askmeans.queries.values import numbered_text
+from askmeans.sessions.authors import as_key, check_annotator, key_of_group
 from askmeans.sessions.events import (
     AddGroup,
     Answer,
@@ -34,7 +35,6 @@ from askmeans.sessions.events import (
 )
 from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.group_numbers import as_number, as_shares
-from askmeans.sessions.log import as_key, check_annotator, key_of_group
 from askmeans.sessions.reports import Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease

@@ -32,9 +32,9 @@ from askmeans.sessions.agreement import (
     disagreements_of,
     gold_scores,
 )
+from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.imports import add_gold
-from askmeans.sessions.log import check_annotator
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.reports import ImportReport
 from askmeans.sessions.runtime import Runtime

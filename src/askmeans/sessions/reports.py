@@ -19,8 +19,8 @@ from askmeans.results import (
     sizes_of,
     wrong_of,
 )
+from askmeans.sessions.authors import GOLD, IMPORTED
 from askmeans.sessions.events import Event
-from askmeans.sessions.log import GOLD, IMPORTED
 
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict

@@ -20,7 +20,6 @@ from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
 from askmeans.sessions.group_names import GroupNames
 from askmeans.sessions.learning import ComputedResult, Learning
-from askmeans.sessions.log import State
 from askmeans.sessions.reports import (
     NO_ANSWERS,
     Basis,
@@ -31,6 +30,7 @@ from askmeans.sessions.reports import (
     Status,
 )
 from askmeans.sessions.runtime import Runtime
+from askmeans.sessions.state import State
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
 

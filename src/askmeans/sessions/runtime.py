@@ -21,9 +21,9 @@ from askmeans.queries import Question
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import AddGroup, Event, Pseudonym, Refine
 from askmeans.sessions.group_numbers import GroupNumbers
-from askmeans.sessions.log import State
 from askmeans.sessions.reports import Question as AskedQuestion
 from askmeans.sessions.rows import Rows
+from askmeans.sessions.state import State
 from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from askmeans.queries import ME, Answer
 from askmeans.results import ErrorEstimate
 from askmeans.sessions.advisers import Advisers
 from askmeans.sessions.assignment import Assignment
+from askmeans.sessions.authors import ITSELF, as_key, check_annotator
 from askmeans.sessions.config import Config
 from askmeans.sessions.conflicts import comparable_answers, find_conflicts
 from askmeans.sessions.display import Item
@@ -22,7 +23,6 @@ from askmeans.sessions.groups import Groups
 from askmeans.sessions.history import History
 from askmeans.sessions.imports import import_answers
 from askmeans.sessions.learning import Learning
-from askmeans.sessions.log import ITSELF, as_key, check_annotator
 from askmeans.sessions.moves import Moves
 from askmeans.sessions.people import People
 from askmeans.sessions.reports import ImportReport, Question, SessionResult, Status, Undone

@@ -15,11 +15,11 @@ from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
 from askmeans.sessions.events import Reply, Skip
 from askmeans.sessions.group_numbers import unique_names
-from askmeans.sessions.log import State
 from askmeans.sessions.opening import load_record
 from askmeans.sessions.reports import Question, SessionResult
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.session import Session
+from askmeans.sessions.state import State
 from askmeans.sessions.store import open_store
 from askmeans.sessions.store.records import as_written
 

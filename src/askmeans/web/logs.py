@@ -15,7 +15,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from askmeans.sessions.events import from_client
+from askmeans.sessions.authors import from_client
 
 _log = logging.getLogger("askmeans.requests")
 _FIELDS = ("method", "path", "status", "ms", "address")

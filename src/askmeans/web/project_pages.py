@@ -29,7 +29,7 @@ from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
 from askmeans.exceptions import AskmeansError
-from askmeans.sessions.log import check_annotator
+from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import check_access, protect
 from askmeans.web.context import NO_PAGE, TITLES

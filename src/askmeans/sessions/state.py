@@ -9,18 +9,14 @@ Rules of this file:
   evidence.
 """
 
-import uuid
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from askmeans._util.checks import check_name
-from askmeans._util.text import is_clean
-from askmeans.exceptions import ParameterError
-from askmeans.queries import MODEL, is_model
 from askmeans.queries.values import combined, largest_difference
+from askmeans.sessions.authors import key_of_group
 from askmeans.sessions.events import (
     CHANGES,
     GROUP_CHANGES,
@@ -54,10 +50,6 @@ from askmeans.sessions.events import (
 
 # Difference of answers from which on another is wanted: more than half of an item is moved.
 DISAGREEING = 0.5
-IMPORTED = "held"  # the annotator of imported answers
-GOLD = "gold"  # and of known ones, which test people
-ITSELF = "askmeans"  # the annotator of automatic events, such as a further group
-
 E = TypeVar("E", bound=Event)
 
 
@@ -455,45 +447,6 @@ class State:
             self._spent.discard(question)
 
 
-def key_of_group(key: str) -> str:
-    """The key of the group that is added for the answer with this key."""
-    return f"{key}-group"
-
-
 def _has_some_in(value: Value | None, group: int) -> bool:
     """Whether a row has a share in a group."""
     return isinstance(value, tuple) and len(value) > group and value[group] > 0.0
-
-
-def as_key(key: str | None) -> str:
-    """The client's key, or a new one."""
-    if key is None:
-        return uuid.uuid4().hex
-    if not isinstance(key, str) or not 0 < len(key) <= 200 or not is_clean(key):
-        raise ParameterError(
-            "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
-            f"Got {key!r:.60} instead.",
-            user_message="This form came damaged, so nothing was saved. Reload the page, and try "
-            "again.",
-        )
-    return key
-
-
-def check_annotator(annotator: object, *, person: bool = False) -> str:
-    """Check an annotator's name; `person` refuses reserved ones."""
-    name = check_name(annotator, "annotator")
-    if person and name in (IMPORTED, GOLD, ITSELF):
-        raise ParameterError(
-            "The 'annotator' parameter must be somebody's own name. "
-            f"Got {name!r}, which stands for what is by nobody: answers from before the session, "
-            "and what the program does itself; choose another.",
-            user_message=f"The name {name} is one the program uses itself. Choose another.",
-        )
-    if person and is_model(name):
-        raise ParameterError(
-            f"The 'annotator' parameter must be a person's name. Got {name!r:.60}; names that "
-            f"begin with {MODEL!r} are those of language models (Advisers.add).",
-            user_message=f"Names that begin with “{MODEL.strip()}” are those of language models. "
-            "Choose another.",
-        )
-    return name

@@ -14,7 +14,7 @@ from askmeans.sessions.events import (
     Undo,
     Unsure,
 )
-from askmeans.sessions.log import MOVES, Standing, State
+from askmeans.sessions.state import MOVES, Standing, State
 
 
 class Log:
