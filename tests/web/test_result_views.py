@@ -12,8 +12,6 @@ from askmeans.contradictions import Contradiction
 from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
 from askmeans.web import create_app
-from askmeans.web.context import AppContext
-from askmeans.web.item_pages import explain_item
 from askmeans.web.pages import worked_example
 from askmeans.web.result_views import ResultViews, contradictions_of
 
@@ -142,30 +140,6 @@ def test_contradictions_are_those_of_the_one_rule(session, monkeypatch):
     views.close()
     assert [item.row for item in doubt.items] == [*question.items]
     assert "ann “1”" in doubt.text
-
-
-def test_an_item_tells_why_it_is_where_it_is(session):
-    context = AppContext(session, 0.0)
-    (question,) = session.ask(annotator="ann")
-    session.tell(question.id, 0.75, annotator="ann")
-    view = context.result_views.latest(60.0)
-    why = explain_item(session, question.items[0], view.result)
-    assert why.summary.startswith("People placed this item")
-    assert ("ann answered “¾”",) in [reason.answers for reason in why.reasons]
-    values = [reason.value for reason in why.reasons]
-    assert values == sorted(values, reverse=True)
-    other = next(row for row in range(6) if row != question.items[0])
-    assert "Nobody was asked" in explain_item(session, other, view.result).summary
-    context.result_views.close()
-
-
-def test_an_item_that_was_added_since_the_last_result_has_no_reasons_yet(session):
-    context = AppContext(session, 0.0)
-    view = context.result_views.latest(60.0)
-    session.add_rows([[7.0]], items=[{"name": "fig", "grams": 40.0, "kind": "other"}], ids=["fig"])
-    assert explain_item(session, 5, view.result) is not None
-    assert explain_item(session, 6, view.result) is None
-    context.result_views.close()
 
 
 def test_the_worked_example_shows_a_near_and_a_far_item_of_the_data(session, tools):
