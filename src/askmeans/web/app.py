@@ -3,7 +3,7 @@
 import ipaddress
 import logging
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from http import HTTPStatus
 from pathlib import Path
@@ -125,12 +125,18 @@ def session_app(context: AppContext) -> FastAPI:
         openapi_url="/api/openapi.json",
     )
     app.state.context = context
+
+    def fail(request: Request, error: AskmeansError) -> Response:
+        if isinstance(error, InvitationError):
+            return refuse_ended(context, request, str(error))
+        return context.failure(request, error)
+
     # Included, every route would be worked out a second time when the first request comes.
     app.router.routes += [*make_api(context).routes, *make_router(context).routes]
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     _add_health(app, context)
     app.add_middleware(SignIn, context=context)
-    _add_handlers(app, context)
+    add_handlers(app, context.refusal, fail)
     return app
 
 
@@ -205,15 +211,19 @@ def _add_health(app: FastAPI, context: AppContext) -> None:
         return JSONResponse({"status": "ok"})
 
 
-def _add_handlers(app: FastAPI, context: AppContext) -> None:
-    """Errors as pages, or as JSON under /api; never with a traceback."""
+def add_handlers(
+    app: FastAPI,
+    refuse: Callable[[Request, int, str], Response],
+    fail: Callable[[Request, AskmeansError], Response],
+) -> None:
+    """Errors as an application refuses and fails; never with a traceback."""
 
     @app.exception_handler(StarletteHTTPException)
     def refused(request: Request, error: HTTPException) -> Response:
         text = error.detail
         if text == HTTPStatus(error.status_code).phrase and not is_api(request):
             text = NO_PAGE
-        response = context.refusal(request, error.status_code, text)
+        response = refuse(request, error.status_code, text)
         response.headers.update(error.headers or {})
         return response
 
@@ -223,13 +233,11 @@ def _add_handlers(app: FastAPI, context: AppContext) -> None:
         if is_api(request):
             parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
             text = "; ".join(parts)
-        return context.refusal(request, 422, text)
+        return refuse(request, 422, text)
 
     @app.exception_handler(AskmeansError)
     def failed(request: Request, error: AskmeansError) -> Response:
-        if isinstance(error, InvitationError):
-            return refuse_ended(context, request, str(error))
-        return context.failure(request, error)
+        return fail(request, error)
 
     @app.exception_handler(Exception)
     def crashed(request: Request, error: Exception) -> Response:

@@ -10,15 +10,12 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.exceptions import RequestValidationError
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.responses import (
     HTMLResponse,
     PlainTextResponse,
@@ -31,12 +28,12 @@ from askmeans import __version__
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
-from askmeans.web.app import check_access, protect
-from askmeans.web.context import NO_PAGE, TITLES
+from askmeans.web.app import add_handlers, check_access, protect
+from askmeans.web.context import TITLES
 from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
 from askmeans.web.errors import RefusalError, explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
-from askmeans.web.guard import HEADERS, check_token
+from askmeans.web.guard import check_token
 from askmeans.web.home_signin import HomeKey, HomeSignIn
 from askmeans.web.languages import check_language, localize
 from askmeans.web.projects import PATH, ProjectRoutes, Projects, root_of
@@ -95,7 +92,7 @@ def create_projects_app(
     _add_start(app, projects, key, remember_person)
     _add_no_project(app, projects)
     _add_drafts(app, drafts)
-    _add_handlers(app)
+    add_handlers(app, _refusal, _failure)
     app.add_middleware(HomeSignIn, key=key, projects=projects)
     app.add_middleware(ProjectRoutes, projects=projects)
     code = check_language(language, "web.create_projects_app")
@@ -286,34 +283,19 @@ def _plan_of(form: Form, draft: Draft) -> Plan:
     )  # fmt: skip
 
 
-def _add_handlers(app: FastAPI) -> None:
-    """Errors as pages, as sentences for our script."""
+def _refusal(request: Request, status: int, text: str) -> Response:
+    """A sentence as a page, or as text for our script."""
+    if is_script(request):
+        return PlainTextResponse(localize(text), status)
+    if request.scope["path"] == "/new":  # a file
+        return _page(request, "new.html", status, trouble=text)
+    values: dict[str, Any] = {"text": text, "title": TITLES.get(status, "That did not work")}
+    match = PATH.fullmatch(request.scope["path"])
+    if match is not None:  # as where there is such a project
+        values |= {"root": root_of(match[1]), "styles": STYLES}
+    return _page(request, "error.html", status, **values)
 
-    def refusal(request: Request, status: int, text: str) -> Response:
-        if is_script(request):
-            return PlainTextResponse(localize(text), status)
-        if request.scope["path"] == "/new":  # a file
-            return _page(request, "new.html", status, trouble=text)
-        values: dict[str, Any] = {"text": text, "title": TITLES.get(status, "That did not work")}
-        match = PATH.fullmatch(request.scope["path"])
-        if match is not None:  # as where there is such a project
-            values |= {"root": root_of(match[1]), "styles": STYLES}
-        return _page(request, "error.html", status, **values)
 
-    @app.exception_handler(StarletteHTTPException)
-    def refused(request: Request, error: HTTPException) -> Response:
-        is_plain = error.detail == HTTPStatus(error.status_code).phrase
-        return refusal(request, error.status_code, NO_PAGE if is_plain else error.detail)
-
-    @app.exception_handler(RequestValidationError)
-    def invalid(request: Request, _: RequestValidationError) -> Response:
-        return refusal(request, 422, NO_PAGE)
-
-    @app.exception_handler(AskmeansError)
-    def failed(request: Request, error: AskmeansError) -> Response:
-        return refusal(request, status_of(error), explain(error))
-
-    @app.exception_handler(Exception)
-    def crashed(request: Request, error: Exception) -> Response:
-        _log.exception("%s failed", request.scope["path"], exc_info=error)
-        return PlainTextResponse("Something went wrong here. The log says more.", 500, HEADERS)
+def _failure(request: Request, error: AskmeansError) -> Response:
+    """An error as a refusal."""
+    return _refusal(request, status_of(error), explain(error))
