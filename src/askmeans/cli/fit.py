@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_name, check_number
 from askmeans._util.progress import stage
-from askmeans.cli.advice import advice_of, label_names, without_advice
 from askmeans.cli.fit_answers import Job, Outcome, outcome_of
 from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import check_unused, say, write_centers, write_frames, write_text
 from askmeans.cli.start import FitOptions
-from askmeans.cli.tables import read_with
+from askmeans.cli.tables import advice_of, label_names, read_with, without_advice
 from askmeans.exceptions import AskmeansWarning, ParameterError
 from askmeans.fuzzy import weighted_centers
 from askmeans.fuzzy.model import check_enough_items

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from askmeans import sessions
 from askmeans._util.arrays import Floats
 from askmeans._util.warning_notes import collect_warnings
-from askmeans.cli.advice import add_advice
 from askmeans.cli.answer_files import one_per_question, read_answers
 from askmeans.cli.options import changed_options, comma_list, refuse_options
 from askmeans.cli.output import complain, plain
 from askmeans.cli.questions import Conversation
 from askmeans.cli.start import FitOptions
+from askmeans.cli.tables import add_advice
 from askmeans.driver import run as drive
 from askmeans.estimators import FuzzyKMeans
 from askmeans.exceptions import AskmeansError, CollapseWarning, ParameterError

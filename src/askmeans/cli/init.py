@@ -4,11 +4,19 @@ from dataclasses import asdict, replace
 
 from askmeans._util.checks import check_positive, check_seed
 from askmeans._util.progress import stage
-from askmeans.cli.advice import add_advice, advice_of, label_names, without_advice
 from askmeans.cli.options import comma_list
 from askmeans.cli.output import say, typed_database
 from askmeans.cli.start import InitOptions
-from askmeans.cli.tables import DataFile, hints, read_rows, read_with
+from askmeans.cli.tables import (
+    DataFile,
+    add_advice,
+    advice_of,
+    hints,
+    label_names,
+    read_rows,
+    read_with,
+    without_advice,
+)
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import FEWEST
 from askmeans.sessions.group_numbers import unique_names

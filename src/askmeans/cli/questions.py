@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from askmeans._util.checks import parse_digits
+from askmeans._util.progress import stage
 from askmeans.cli.output import complain
 from askmeans.exceptions import AnswerError, ParameterError, SessionError, StoreError
 from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
@@ -188,6 +189,8 @@ class Conversation:
         """
         if not sys.stdin.isatty():
             complain("reading answers from standard input.")
+        with stage("fitting models for the first question"):
+            self.session.warm_up()
         self.terminal.write(self.terminal.help(self.session.config.ask))
         try:
             while not (until_settled and self.session.status().settled):
