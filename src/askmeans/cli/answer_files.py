@@ -56,7 +56,7 @@ def session_answers(session: "Session", file: Path) -> list[Answer]:
 
 def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
     """The labels in another tool's file, as answers to the questions that this session asks."""
-    groups = session.groups.all_names  # by their numbers; merged ones have a name together
+    groups = session.groups.all_names  # by their numbers
     rows = {name: row for row, name in enumerate(session.rows.ids())}
     people = {argilla_user(event.annotator): event.annotator for event in session.history.answers()}
     answers = []
@@ -69,25 +69,16 @@ def _labels_as_answers(session: "Session", path: Path) -> list[Answer]:
         left, items, who = dict(label), (rows[name],), people.get(user, user)
         shares = tuple(float(left.pop(group, 0.0)) for group in groups)
         if session.config.ask == "group":
-            answers.append(
-                Answer(
-                    round=0, kind="group", items=items, cluster=None, repeat=0, value=shares,
-                    annotator=who,
-                )
-            )  # fmt: skip
-            continue
+            values: dict[Question, Value] = {Question("group", items, None, 0): shares}
+        else:  # one of each group: merged ones have a name together
+            values = {
+                Question("membership", items, j, 0): share
+                for j, share in enumerate(shares)
+                if groups.index(groups[j]) == j
+            }
         answers += [
-            Answer(
-                round=0,
-                kind="membership",
-                items=items,
-                cluster=j,
-                repeat=0,
-                value=share,
-                annotator=who,
-            )
-            for j, share in enumerate(shares)
-            if groups.index(groups[j]) == j
+            Answer(round=0, **question._asdict(), value=value, annotator=who)
+            for question, value in values.items()
         ]
     return answers
 
