@@ -200,9 +200,8 @@ class Boolean(Scaled):
     filled: ClassVar[str] = "filled with the mean"
 
     @classmethod
-    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Boolean":
+    def fit(cls, values: "pd.Series[Any]") -> "Boolean":
         """Learn the share of true values."""
-        del scale  # for numbers only
         mean = float(np.nanmean(_as_truths(values)))
         width = float(np.sqrt(max(mean * (1.0 - mean), _MIN_VARIETY / 2.0)))
         scaling = Scaling(low=None, high=None, middle=mean, width=width, fill=mean)
@@ -223,9 +222,8 @@ class Category(Encoder):
     width: float
 
     @classmethod
-    def fit(cls, values: "pd.Series[Any]", scale: str) -> "Category":
+    def fit(cls, values: "pd.Series[Any]") -> "Category":
         """Learn the values, the most frequent first."""
-        del scale  # for numbers only
         counts = _as_strings(values.dropna()).value_counts()
         n = int(counts.sum())
         if len(counts) > _MAX_CATEGORIES and int(counts.iloc[0]) == 1:

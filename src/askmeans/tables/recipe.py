@@ -216,8 +216,10 @@ def _fitted(
         )  # fmt: skip
         cosine = source == "embed" or (metric == "cosine" and source != "image")
         encoder = Vectors.fit(column.name, values, source=source, cosine=cosine, embed=embed)
-    else:
+    elif column.kind in ("number", "date"):
         encoder = _ENCODERS[column.kind].fit(values, scale)
+    else:
+        encoder = _ENCODERS[column.kind].fit(values)
     return encoder, encoder.transform(values)
 
 
