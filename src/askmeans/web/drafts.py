@@ -20,17 +20,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from askmeans import sessions
 from askmeans._util.background import background_pool
 from askmeans._util.progress import reporting_progress
 from askmeans.exceptions import AskmeansError
 from askmeans.tables import Items, read_items
-from askmeans.tables.columns import Column, Roles, describe_columns
+from askmeans.tables.columns import Roles, describe_columns
 from askmeans.tables.large import read_candidates
 from askmeans.tables.pictures import open_picture
 from askmeans.tables.reading import RawTable, read_table
+from askmeans.web.draft_columns import (
+    SAMPLES,
+    DraftColumn,
+    described_column,
+    names_items,
+    own_kind,
+    possible_kinds,
+)
 from askmeans.web.errors import RefusalError, explain
 from askmeans.web.uploads import unpack_pictures
 
@@ -39,18 +47,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("askmeans.web")
 
-USES = {
-    "feature": "Sort by it",
-    "shown": "Show it",
-    "left out": "Hide it",
-    "id": "Name of the item",
-}
-KIND_NAMES = {
-    "number": "Number", "category": "Category", "boolean": "Yes or no", "date": "Date",
-    "text": "Text", "image": "Picture", "vector": "Vector",
-}  # fmt: skip
-_CHOICES = ("number", "category", "boolean", "date", "text")  # kinds that a column may be given
-_SAMPLES, _LONGEST_SAMPLE = 3, 160
 _SMALL = 240  # pixels of a picture among the first rows: twice its size, for fine screens
 MOST_COLUMNS = 60  # that can be changed; others stay as they were found
 _MOST_DRAFTS = 8
@@ -58,21 +54,6 @@ _PREFIX = ".askmeans-new-"
 _IDLE = 24 * 3600.0  # seconds after which a draft that nobody finished is removed
 _LINES = "lines.txt"  # as `read_upload` calls texts that were pasted
 _SEED = 0  # as of `askmeans init`
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftColumn:
-    """A column of the page: its first values, and the choices."""
-
-    column: Column
-    samples: list[str]
-    use: str  # a key of USES
-    kinds: dict[str, str]  # that it may be given, with their names; the first is its own
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether the column may be a feature."""
-        return bool(self.kinds)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,12 +122,12 @@ class Draft:
         table, _ = self._table(None)
         roles = Roles(text=("text",)) if self._has_lines else Roles()
         columns = describe_columns(table.frame, roles, table.folder)
-        if not any(_kinds(column) for column in columns):
+        if not any(possible_kinds(column) for column in columns):
             raise RefusalError("There is no column to sort by: no texts, numbers or pictures.")
-        id_name = next((c.name for c in columns if _names_items(c, table)), None)
-        self.columns = [_described(column, table, id_name) for column in columns]
+        id_name = next((c.name for c in columns if names_items(c, table)), None)
+        self.columns = [described_column(column, table, id_name) for column in columns]
         if self.data.is_dir():
-            self.pictures = [str(name) for name in table.frame["image"].head(_SAMPLES)]
+            self.pictures = [str(name) for name in table.frame["image"].head(SAMPLES)]
         self.n_rows, self.notes = len(table.frame), table.notes
 
     def picture(self, number: int) -> bytes:
@@ -237,7 +218,7 @@ class Draft:
             return read_items(
                 table, id=id_column, vectors=vectors[0] if vectors else None,
                 show=[name for name, use in uses.items() if use in ("feature", "shown")],
-                features={name: plan.kinds.get(name) or _own_kind(own[name].column)
+                features={name: plan.kinds.get(name) or own_kind(own[name].column)
                           for name in features if name not in vectors},
             )  # fmt: skip
 
@@ -365,44 +346,3 @@ def _without_paths(frame: "pd.DataFrame") -> "pd.DataFrame":
             contents = [each.get("bytes") if isinstance(each, dict) else each for each in values]
             pictures[str(name)] = [each if isinstance(each, bytes) else None for each in contents]
     return frame.assign(**pictures)
-
-
-def _kinds(column: Column) -> dict[str, str]:
-    """The possible kinds of a column, its own first; none if it cannot be a feature."""
-    if column.kind in ("image", "vector"):
-        return {column.kind: KIND_NAMES[column.kind]}
-    if column.kind in ("empty", "constant", "other"):
-        return {}
-    own = _own_kind(column)
-    return {kind: KIND_NAMES[kind] for kind in (own, *(c for c in _CHOICES if c != own))}
-
-
-def _own_kind(column: Column) -> str:
-    """The kind of a column that is a feature."""
-    return column.kind if column.kind in KIND_NAMES else "category"
-
-
-def _names_items(column: Column, table: RawTable) -> bool:
-    """Whether a column names the items."""
-    return column.kind == "id" and bool(table.frame[column.name].is_unique)
-
-
-def _described(column: Column, table: RawTable, id_name: str | None) -> DraftColumn:
-    """Describe a column for the page."""
-    values = table.frame[column.name].head(_SAMPLES)
-    return DraftColumn(
-        column=column,
-        samples=[_sample(value) for value in values],
-        use="id" if column.name == id_name else column.use,
-        kinds=_kinds(column),
-    )
-
-
-def _sample(value: Any) -> str:
-    """Shorten a value."""
-    if isinstance(value, bytes | dict):
-        return "(a picture)"
-    text = " ".join(str(value).split())
-    if text in ("nan", "None", "NaT", "<NA>"):
-        return ""
-    return text if len(text) <= _LONGEST_SAMPLE else f"{text[: _LONGEST_SAMPLE - 1]}…"

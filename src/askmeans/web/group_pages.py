@@ -9,10 +9,11 @@ from starlette.responses import Response
 from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
 from askmeans.sessions.proposals import parts_of_group, suggested_sub_groups
-from askmeans.web.cards import GroupTile, ItemView
+from askmeans.web.cards import GroupTile
 from askmeans.web.context import AppContext
 from askmeans.web.drawing import N_COLORS, colors_of
 from askmeans.web.forms import Form, annotator_of
+from askmeans.web.item_views import ItemView
 from askmeans.web.looks import Look
 
 _EXAMPLES = 6  # of a group

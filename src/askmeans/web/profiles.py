@@ -15,7 +15,8 @@ from askmeans._util.stop_words import STOP_WORDS
 from askmeans.sessions import Session
 from askmeans.sessions.group_numbers import RESERVED
 from askmeans.tables.texts import languages_of
-from askmeans.web.cards import UNNAMED, is_number, sample
+from askmeans.web.cards import UNNAMED
+from askmeans.web.item_views import is_number, sample
 
 _MOST_WORDS = 6  # of a group
 _MOST_TRAITS = 4

@@ -30,7 +30,8 @@ from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import add_handlers, check_access, protect
 from askmeans.web.context import TITLES
-from askmeans.web.drafts import MOST_COLUMNS, USES, Draft, Drafts, Plan
+from askmeans.web.draft_columns import USES
+from askmeans.web.drafts import MOST_COLUMNS, Draft, Drafts, Plan
 from askmeans.web.errors import RefusalError, explain, status_of
 from askmeans.web.forms import Form, SentForm, is_script
 from askmeans.web.guard import check_token
