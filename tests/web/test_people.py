@@ -8,7 +8,7 @@ from askmeans import sessions
 from askmeans.queries import Answer
 from askmeans.sessions.served import Served, recall, remember
 from askmeans.web import create_app
-from askmeans.web.result_views import disputes_of, people_of
+from askmeans.web.people_views import disputes_of, people_of
 from askmeans.web.signin import owner_token
 
 

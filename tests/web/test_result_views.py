@@ -13,7 +13,8 @@ from askmeans.exceptions import RankError
 from askmeans.sessions import conflicts
 from askmeans.web import create_app
 from askmeans.web.pages import worked_example
-from askmeans.web.result_views import ResultViews, contradictions_of
+from askmeans.web.people_views import contradictions_of
+from askmeans.web.result_views import ResultViews
 
 
 @pytest.fixture
