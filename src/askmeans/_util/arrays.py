@@ -7,3 +7,4 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]  # row numbers, or places in an array
 Items = NDArray[np.floating]  # rows of features, in single or double precision
 Bools = NDArray[np.bool_]
+Single = NDArray[np.float32]  # features of texts and pictures

@@ -10,12 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Single
 from askmeans._util.progress import tracked
 from askmeans.llm.client import ModelClient, model_client
-
-Single = NDArray[np.float32]
 
 OPENAI = "https://api.openai.com/v1"
 _BATCH = 16  # texts of a request: 3,072 numbers of each are less than the limit of a reply

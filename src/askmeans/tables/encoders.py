@@ -21,7 +21,7 @@ from askmeans.tables.formats import Notation, as_days, as_numbers, date_format, 
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = NDArray[np.floating]
+Features = NDArray[np.floating]  # in single or double precision
 
 _MAX_CATEGORIES = 50  # features of a column; the most frequent values get them
 _NORMAL_QUARTILES = 1.349  # standard deviations between the quartiles of a normal variable
@@ -50,11 +50,11 @@ class Encoder:
         """How missing values are replaced, in words."""
         raise NotImplementedError
 
-    def transform(self, values: Any) -> Floats:
+    def transform(self, values: Any) -> Features:
         """Return the features of a column."""
         raise NotImplementedError
 
-    def missing(self, n: int) -> Floats:
+    def missing(self, n: int) -> Features:
         """Return the features of so many missing values."""
         return np.zeros((n, len(self.names)))
 
@@ -123,11 +123,11 @@ class Scaled(Encoder):
         """The numbers of a column; NaN for missing ones."""
         raise NotImplementedError
 
-    def transform(self, values: "pd.Series[Any]") -> Floats:
+    def transform(self, values: "pd.Series[Any]") -> Features:
         """Return one feature."""
         return self.scaling(self.numbers(values))
 
-    def missing(self, n: int) -> Floats:
+    def missing(self, n: int) -> Features:
         """Return what missing values are filled with."""
         return self.scaling(np.full(n, np.nan))
 
@@ -255,7 +255,7 @@ class Category(Encoder):
         """Centres of 0 and the scale."""
         return [0.0] * len(self.values), [self.width] * len(self.values)
 
-    def transform(self, values: "pd.Series[Any]") -> Floats:
+    def transform(self, values: "pd.Series[Any]") -> Features:
         """Return one feature for each value."""
         import pandas as pd
 

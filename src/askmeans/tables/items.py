@@ -15,6 +15,7 @@ from askmeans._util.progress import part_of_progress
 from askmeans._util.text import is_blank
 from askmeans.exceptions import DataError, ParameterError
 from askmeans.tables.columns import Column, Roles, describe_columns
+from askmeans.tables.encoders import Features
 from askmeans.tables.reading import check_column, read_table
 from askmeans.tables.recipe import GIVEN, Recipe, learn_recipe, missing_values
 from askmeans.tables.vectors import Embed, Vectors, column_values, embeddings, vectors_beside
@@ -55,7 +56,7 @@ class Items:
         The other columns, which annotators never see and exports have.
     """
 
-    features: NDArray[np.floating]
+    features: Features
     shown: "pd.DataFrame"
     ids: list[str]
     recipe: Recipe
@@ -308,9 +309,7 @@ def _same_embeddings(recipe: Recipe, embed: Any) -> dict[str, Any]:
     return functions
 
 
-def _blank(
-    frame: "pd.DataFrame", features: Sequence[Column], matrix: NDArray[np.floating]
-) -> list[int]:
+def _blank(frame: "pd.DataFrame", features: Sequence[Column], matrix: Features) -> list[int]:
     """Rows whose only features are texts that say nothing, or have no word of the others."""
     if any(column.kind != "text" for column in features):
         return []

@@ -16,13 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Single
 from askmeans._util.files import atomic_file
 from askmeans._util.progress import tracked
 from askmeans.exceptions import DataError, MissingExtraError
-
-Single = NDArray[np.float32]
 
 # Swain and Ballard (1991), "Color indexing"; Dalal and Triggs (2005), "Histograms of oriented
 # gradients", with coarser bins since pictures are small.

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from askmeans._util.progress import part_of_progress
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column, listed_columns
-from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Number, Scaling
+from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Features, Number, Scaling
 from askmeans.tables.formats import Notation
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
-Floats = NDArray[np.floating]
 Values = Mapping[str, Any]  # of each feature column: a series, or a matrix of vectors
 
 GIVEN = "vectors"  # name of vectors beside the table
@@ -133,7 +132,7 @@ class Recipe:
                 f"Got {error!r:.80}; make it anew from the data."
             ) from error
 
-    def features(self, values: Values) -> Floats:
+    def features(self, values: Values) -> Features:
         """The features of these columns, those of all encoders side by side.
 
         Parameters
@@ -175,7 +174,7 @@ def learn_recipe(
     shown: list[str],
     id: str | None,  # noqa: A002 - the recipe's name for it
     parts: Mapping[str, tuple[float, float]],
-) -> tuple[Recipe, Floats]:
+) -> tuple[Recipe, Features]:
     """Fit the encoders of the feature columns; return the recipe and the features.
 
     `parts` are shares of the work at which a slow column begins and ends, for progress bars.
@@ -205,7 +204,7 @@ def missing_values(values: Any) -> NDArray[np.bool_]:
 
 def _fitted(
     column: Column, values: Any, scale: str, metric: str, embed: str | None
-) -> tuple[Encoder, Floats]:
+) -> tuple[Encoder, Features]:
     """Fit the encoder of a column; return it with the features."""
     if column.kind == "text" and not isinstance(values, np.ndarray):
         return Text.fit_transform(values)
@@ -223,17 +222,17 @@ def _fitted(
     return encoder, encoder.transform(values)
 
 
-def _side_by_side(blocks: Sequence[Floats], weights: Sequence[float]) -> Floats:
+def _side_by_side(blocks: Sequence[Features], weights: Sequence[float]) -> Features:
     """Concatenate the weighted blocks; in single precision if one of them is."""
     single = any(block.dtype == np.float32 for block in blocks)
-    features: Floats = np.concatenate(
+    features: Features = np.concatenate(
         [block * weight for block, weight in zip(blocks, weights, strict=True)],
         axis=1, dtype=np.float32 if single else np.float64, casting="same_kind",
     )  # fmt: skip
     return features
 
 
-def _weights(encoders: Sequence[Encoder], blocks: Sequence[Floats]) -> list[float]:
+def _weights(encoders: Sequence[Encoder], blocks: Sequence[Features]) -> list[float]:
     """Weights for equal total variances of each text, each picture column, and the other columns.
 
     This is the weighting of multiple factor analysis, by total instead of largest variance.

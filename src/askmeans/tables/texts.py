@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Single
 from askmeans._util.progress import part_of_progress, report_progress, tracked
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import UNSPACED
@@ -31,7 +31,6 @@ from askmeans.tables.encoders import Encoder, pack, unpack
 if TYPE_CHECKING:
     import pandas as pd
 
-Single = NDArray[np.float32]
 
 # Chosen on 25 sets of docstrings, manuals and programs' messages in English, French and German (the
 # first are what `python benchmarks/texts.py installed` reads): with 16 or 64 components, or powers

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from askmeans._util.arrays import Single
 from askmeans._util.files import broken_as_value_errors
 from askmeans._util.message import Message
 from askmeans._util.progress import tracked
@@ -23,7 +23,6 @@ from askmeans.tables.reading import RawTable, read_table
 if TYPE_CHECKING:
     import pandas as pd
 
-Single = NDArray[np.float32]
 Embed = Any  # a function from a list to an array, or an object with such: texts and images
 
 WORDLLAMA = "wordllama"
