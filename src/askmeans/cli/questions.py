@@ -15,7 +15,7 @@ from askmeans._util.checks import parse_digits
 from askmeans._util.progress import stage
 from askmeans.cli.output import complain
 from askmeans.exceptions import AnswerError, ParameterError, SessionError, StoreError
-from askmeans.oracles.console import FIRST, Card, Terminal, fields_text
+from askmeans.oracles.console import FIRST, Card, Terminal, answer_form, fields_text
 from askmeans.queries.values import group_of, row_text
 from askmeans.sessions import Group, Question, Session, Undone
 
@@ -26,11 +26,6 @@ _UNDONE = {  # changes of groups
     "refine": "The sub-groups are gone; what was put into them is in the group.",
     "flatten": "The sub-groups are back.",
     "move": "The group is where it was before.",
-}
-_FORMS = {
-    "relative": "a or b, whichever the first is more like, 'both'",
-    "group": "one of the groups, by number or name ({}), shares of them (1:.7,2:.3) that sum to at "
-    "most 1, 'none' of these",
 }
 
 
@@ -94,10 +89,9 @@ def parse_value(session: Session, question: Question, reply: str, others: str) -
     names = [group.name for group in groups]
     value = Card(kind=question.kind, items=(), groups=names).parse(reply)
     if value is None:
-        form = _FORMS.get(question.kind, "a number from 0 to 1, a percentage")
+        known = f"; the groups are {listed_groups(session)}" if groups else ""
         raise AnswerError(
-            f"VALUE must be {form.format(listed_groups(session))}, {others}. "
-            f"Got {reply!r:.60} instead."
+            f"VALUE must be {answer_form(question.kind)}, {others}. Got {reply!r:.60}{known}."
         )
     return _by_group(groups, value)
 

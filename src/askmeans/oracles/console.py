@@ -29,7 +29,7 @@ _KEYS = {
 }
 _FORMS = {
     "group": "a group's number or name, shares like 1:.7,2:.3, 0 or none for none of these",
-    "relative": "a or b, both if it is as much like one as like the other",
+    "relative": "a or b, whichever the first is more like, or both",
 }
 _NUMBER_FORM = "a number from 0 to 1 or a percentage (25%)"
 _REPLIES = {"group": "group, shares, none", "relative": "a, b, both"}
@@ -89,6 +89,11 @@ class Card:
         return on_scale(value, 3) if self.kind == "relative" else value
 
 
+def answer_form(kind: str) -> str:
+    """How an answer to a question of this kind is typed."""
+    return _FORMS.get(kind, _NUMBER_FORM)
+
+
 class Terminal:
     """Shows cards and reads replies; `keys` are the letters that are commands, such as "uq"."""
 
@@ -116,7 +121,7 @@ class Terminal:
     def help(self, kind: str) -> str:
         """How to answer a question of this kind, in a line."""
         keys = ", ".join(_KEYS[key] for key in self.keys)
-        return f"Type {_FORMS.get(kind, _NUMBER_FORM)}, ? if you cannot say, {keys}.\n"
+        return f"Type {answer_form(kind)}, ? if you cannot say, {keys}.\n"
 
     def ask(self, heading: str, card: Card) -> Value | str:
         """The answer, or the key that was pressed; asks again where it is neither."""
