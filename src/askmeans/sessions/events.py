@@ -2,7 +2,7 @@
 
 Rules of this file:
 - An event is appended once and never rewritten, but for a person's name.
-- The annotation of a field says how it is stored (`store/columns.py`). Kinds and columns are the
+- The annotation of a field says how it is stored (`store/records.py`). Kinds and columns are the
   schema: a released one does not change.
 - Rows are checked when they are read (`from_row`): after an edit by hand they may hold any values.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, ClassVar, get_args, get_type_hints
 
 from askmeans.sessions.authors import as_key, current_client
-from askmeans.sessions.store.columns import (
+from askmeans.sessions.store.records import (
     ADVICE,
     ANY_NUMBER,
     ANY_TARGET,
@@ -24,8 +24,10 @@ from askmeans.sessions.store.columns import (
     TEXT,
     VALUE,
     Codec,
+    check,
+    is_number,
+    is_whole,
 )
-from askmeans.sessions.store.records import check, is_number, is_whole
 
 Value = float | tuple[float, ...]  # an answer: a number, or a share for each group
 
