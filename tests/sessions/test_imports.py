@@ -186,7 +186,7 @@ def test_nobody_answers_in_the_name_of_answers_held(make):
         lambda: session.ask(annotator="held"),
         lambda: session.tell(question.id, 0.5, annotator=" held "),
     ):
-        with pytest.raises(ParameterError, match="from before the session"):
+        with pytest.raises(ParameterError, match="marks imported and known answers"):
             move()
     fields = {"round": 0, "kind": "membership", "items": question.items, "repeat": 0}
     nobody = Answer(**fields, cluster=question.cluster, value=0.5, annotator="gold")
