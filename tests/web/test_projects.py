@@ -112,6 +112,10 @@ def test_columns_are_used_as_they_were_chosen(home, tmp_path):
         assert session.config.feature_names == ["size"]
         assert session.item(3).id == "K3"
         assert list(session.item(3).fields) == ["size", "note"]
+    assert "red" not in home.get("/p/Shop/items").text + home.get("/p/Shop/items/1").text
+    exported = home.get("/p/Shop/export/spreadsheet.csv").text.splitlines()
+    assert exported[0].lstrip("\ufeff").startswith("code,size,colour,note,id,group,")
+    assert exported[2].startswith("K1,1.1,red,n1,K1,")
 
 
 def test_vectors_in_a_table_are_the_features(home, tmp_path):
