@@ -24,8 +24,8 @@ from askmeans.exceptions import (
     StopAsking,
 )
 from askmeans.paper.plan import Plan, stop_plan
-from askmeans.policy import Policy, as_plan, failure_of
-from askmeans.queries import Ledger, Queries
+from askmeans.policy import Policy, failure_of
+from askmeans.queries import Ledger, Queries, batches_of
 from askmeans.results import Clustering, Result
 
 
@@ -137,9 +137,7 @@ def run(
             if isinstance(plan, Generator):
                 result = driver.run_plan(plan)
             else:
-                result = driver.run_plan(as_plan(plan, ledger))
-                if driver.stop_reason is None:
-                    driver.failure = failure_of(plan)
+                result = driver.run_policy(plan)
         except Exception as error:  # the answers so far are in the error
             error.history = ledger.history  # type: ignore[attr-defined]  # of any class
             raise
@@ -239,6 +237,23 @@ class _Driver:
             ) from self.failure or stop
         finally:
             plan.close()
+
+    def run_policy(self, policy: Policy) -> Result:
+        """Ask what the policy proposes until it is settled."""
+        while True:
+            with default_float_errors():
+                policy.learn(self.ledger.history)
+                if self.stop_reason is not None or policy.settled or failure_of(policy):
+                    break
+                proposed = policy.propose(policy.batch_size)
+            for queries in batches_of(proposed, policy.n_clusters):
+                if self.stop_reason is None:
+                    self._answer(queries)
+        with default_float_errors(), self._without_advice():
+            result = self._result(policy.clustering())
+        if self.stop_reason is None:
+            self.failure = failure_of(policy)
+        return result
 
     @contextmanager
     def _without_advice(self) -> Iterator[None]:

@@ -48,12 +48,9 @@ class Policy(Protocol):
         """How many questions to ask before the next proposals may change."""
 
 
-def as_plan(policy: Policy, ledger: Ledger | None = None) -> Plan:
-    """The policy as a plan: ask what it proposes until it is settled, then return its clustering.
-
-    A driver that records the answers (and their annotators) passes its own ledger.
-    """
-    ledger = Ledger() if ledger is None else ledger
+def as_plan(policy: Policy) -> Plan:
+    """The policy as a generator, for what translates a plan's questions."""
+    ledger = Ledger()
     policy.learn(ledger.history)
     try:
         while not policy.settled and failure_of(policy) is None:
