@@ -217,6 +217,7 @@ class ActiveFuzzyKMeans(Clusterer):
             check_examples,
             result_without_questions,
         )
+        from askmeans.queries import Answers
         from askmeans.spec import as_seed
 
         spec = self._spec()
@@ -236,7 +237,9 @@ class ActiveFuzzyKMeans(Clusterer):
         rng = as_generator(self.random_state, "ActiveFuzzyKMeans")
         check_enough_items(n_items, spec.n_clusters, "ActiveFuzzyKMeans")
         self._check_table(oracle, n_items)
-        known = check_answers(self, spec, answers, n_items, in_memory=engine is None)
+        known = Answers()
+        if len(answers):
+            known = check_answers(self, spec, answers, n_items, in_memory=engine is None)
         seed = self.random_state if isinstance(self.random_state, Integral) else rng
         rows = None
         if engine is not None:

@@ -48,8 +48,6 @@ def check_answers(
     model: "ActiveFuzzyKMeans", spec: "PlanSpec", answers: Any, n_items: int, *, in_memory: bool
 ) -> Answers:
     """The answers from before, as a table: shares of items and clusters that exist."""
-    if len(answers) == 0:
-        return Answers()
     plain = in_memory and isinstance(spec.strategy, Stratified) and model.n_clusters != "auto"
     if not plain:
         raise ParameterError(
