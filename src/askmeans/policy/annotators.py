@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
-from askmeans.policy.scales import FEWEST, IDENTITY, AnswerScale, fit_scale
+from askmeans.policy.scales import FEWEST, IDENTITY, MAD, OUTLIER, AnswerScale, fit_scale
 
 Integers = NDArray[np.intp]
 
 # Prior answers of a usual annotator: people differ little (N_Emotion of benchmarks/people.py), so
 # weights are shrunk hard.
 _LIKE_ALL = 5.0
-_OVERLAPS = 20  # shared questions from which on annotators are compared
+_OVERLAPS = 20  # shared questions from which on annotators are compared: a variance within a third
 _POWERS = np.arange(1.0, 3.05, 0.1)  # a grid; shares of CIFAR-10S are best at 1.5
-_SLIP = 3.5  # robust deviations from the others: 1 of 2,000 normal errors is larger
 _EVEN = 0.3  # standard deviation of a uniform share, 1 / sqrt(12)
 _DOUBTFUL = 0.02  # standard deviation from which a cut off answer is uncertain: two percent
 _DRIFT = 0.05  # smallest reported drift: the smallest step that people use
@@ -261,8 +260,8 @@ def described(
     count = len(opinions.names)
     mean, shared = _others(opinions, weight) if count else (np.empty(0), np.zeros(0, dtype=bool))
     away = np.abs(opinions.value - mean)
-    usual = float(np.median(away[shared])) / 0.6745 if shared.any() else 0.0
-    slip = shared & (away > np.maximum(_SLIP * usual, 0.3))
+    usual = float(np.median(away[shared])) / MAD if shared.any() else 0.0
+    slip = shared & (away > np.maximum(OUTLIER * usual, 0.3))
     n_answers = np.bincount(opinions.who, minlength=count)
     records: dict[str, Annotator] = {}
     for who in np.argsort(n_answers, kind="stable"):  # the last one is kept

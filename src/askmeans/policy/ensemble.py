@@ -35,7 +35,7 @@ from askmeans.policy.pool import Pool, WithExamples
 # Numbers of answers from which on models are fitted, and those with more parameters: with fewer
 # some fold has no answer of another cluster.
 FEW, _SOME = 3, 5
-_HARDLY = 0.01  # weight of an example below which it is left out
+_HARDLY = 0.01  # weight of an example below which it is left out, to save time
 
 
 @cache

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
-from askmeans.policy.scales import IDENTITY
+from askmeans.policy.scales import IDENTITY, NOTHING, OUTLIER
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
 # Complete rows show an annotator's scale: three at first, the minimum for fitting a scale
@@ -23,9 +23,7 @@ _CHEAP = 2  # questions to ask about a row with a cut off answer
 # Share of the answers to spend on complete rows at once: up to 40 questions the error is 1.2 %
 # lower than with .2, and the same with .05 (26 targets of benchmarks/questions.py, 8 seeds).
 _SHARE = 0.1
-_AGREE = 3.5  # robust standard deviations: 1 of 2,000 normal errors is larger
 _CONTESTED = 0.5  # a difference that may change the strongest cluster of a row of two
-NOTHING = 0.05  # a row with a smaller sum is in no cluster: rounding to twentieths hides more
 SEVERAL = 2  # items in no cluster from which on they are modelled; a single one may be a slip
 
 
@@ -166,7 +164,7 @@ class Evidence:
         """Which entries have several answers that agree within the noise."""
         counts = np.zeros(self.values.shape)
         np.add.at(counts, (self.place, self.cluster), 1.0)
-        return np.asarray((counts > 1.0) & (self._ranges() <= _AGREE * noise + ROUNDING))
+        return np.asarray((counts > 1.0) & (self._ranges() <= OUTLIER * noise + ROUNDING))
 
     def _ranges(self) -> Floats:
         """The range of the answers to each entry; -inf without answers."""

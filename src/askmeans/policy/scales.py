@@ -20,10 +20,13 @@ from scipy.special import ndtri
 from askmeans._util.arrays import Floats
 from askmeans.fuzzy.arrays import ROUNDING
 
+NOTHING = 0.05  # a row with a smaller sum is in no cluster: rounding to twentieths hides more
+OUTLIER = 3.5  # robust standard deviations: 1 of 2,000 normal errors is larger
+MAD = 0.6745  # median of the absolute values of normal errors, in standard deviations
+
 # Where no other source is named: by the bars of benchmarks/people.py.
 FEWEST = 3  # complete rows for a scale: one more than it has parameters
 _PARTS = 5  # rows with several answers for a scale, if fewer rows are complete
-_NOTHING = 0.05  # of a row, as in `evidence.NOTHING`
 _END = 1e-9  # distance to 0 or 1 up to which an answer may be cut off
 _SMALL = 0.01  # mean error of row sums up to which they are not corrected
 _PILE = 0.02  # distance to the end of a scale up to which an answer is at it
@@ -84,7 +87,7 @@ def fit_scale(values: Floats, times: Floats, features: Floats | None = None) -> 
     """
     k = values.shape[1]
     # A row of (almost) zeros is "none of these", which shows no scale.
-    informative = ~(values <= _NOTHING).all(axis=1)
+    informative = ~(values <= NOTHING).all(axis=1)
     values, times = values[informative], times[informative]
     features = None if features is None else features[informative]
     complete = ~np.isnan(values).any(axis=1)
@@ -113,7 +116,7 @@ def _of_parts(values: Floats) -> AnswerScale:
     piled = (lowest < low + _PILE).mean() >= _PILED
     rest = low * np.isnan(several).sum(axis=1)
     sums = np.nansum(several, axis=1) + rest
-    if low < _NOTHING or not piled or np.median(sums - 0.5 * rest) < 1.0 + _NOTHING:
+    if low < NOTHING or not piled or np.median(sums - 0.5 * rest) < 1.0 + NOTHING:
         return IDENTITY
     most = float((sums - several.shape[1] * low).max())
     gain = 1.0 - 2.0 * low
@@ -165,7 +168,7 @@ def _noise(values: Floats, times: Floats) -> float:
     sums, when = values[inside].sum(axis=1), times[inside].mean(axis=1)
     start, slope = _lines(when, sums)[-1]
     far_apart = np.median(np.abs(sums - start - slope * when))
-    return float(far_apart / 0.6745 / np.sqrt(values.shape[1]))  # of normal errors, robustly
+    return float(far_apart / MAD / np.sqrt(values.shape[1]))  # of normal errors, robustly
 
 
 def _too_low(noise: float, k: int) -> float:
@@ -252,7 +255,7 @@ def _centred(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
 def _shrunk(scale: AnswerScale, values: Floats, times: Floats) -> AnswerScale:
     """The scale, shrunk to the identity if rows disagree about it."""
     complete = ~np.isnan(values).any(axis=1)
-    spread = np.median(scale.misfit(values[complete], times[complete])) / 0.6745
+    spread = np.median(scale.misfit(values[complete], times[complete])) / MAD
     variance = spread**2 / complete.sum() / values.shape[1]
     share = float(_PRIOR**2 / (_PRIOR**2 + variance))
     return AnswerScale(
@@ -279,8 +282,8 @@ def _stretched(
 
 # ---- compressed scales of two clusters, whose rows have correct sums ----------------------------
 
-_COMPRESSIONS = np.arange(0.0, 0.36, 0.025)  # values of a
-_FINER = np.arange(-0.02, 0.021, 0.005)  # refinement around the best of them
+_COMPRESSIONS = np.arange(0.0, 0.36, 0.025)  # values of a: a grid
+_FINER = np.arange(-0.02, 0.021, 0.005)  # refinement around the best of them: a grid
 _AT_ENDS = 0.05  # distance to an end up to which answers reach it, and to the middle without an end
 _FEWEST_ANSWERS, _MOST_ANSWERS = 12, 100  # number of answers; more than 100 cost time
 _EARLY = 40  # first items; later ones are mostly between the clusters

@@ -22,8 +22,10 @@ from askmeans.policy.pool import Pool, quick_distances
 # Steps are as few as serve: what is compared is as far from its optimum in every fold.
 _SEARCH_STEPS, _ALL_STEPS = 10, 20  # of Lloyd's iterations: for each fuzzifier, and with all items
 _FOLD_STEPS = 10  # the same in each fold
-_GRID = 11  # fuzzifiers that are compared at once
-_PRIOR = 5.0  # answers that the fuzzifier of the unsupervised fit counts for
+_GRID = 11  # fuzzifiers that are compared at once: three grids determine it within 3 %
+# Answers that the fuzzifier of the unsupervised fit counts for. Of six tables (two seeds, 10 to 50
+# answers) the error is .133 with 5, .129 with 1 and .128 with 0, the log loss .474, .489 and .486.
+_PRIOR = 5.0
 _METRIC_STEPS = 5  # of Lloyd's iterations with learned scales
 _ROUNDS = 2  # of scales and centres in turn
 _STEPS, _FURTHER_STEPS = 10, 6  # of L-BFGS for the scales; of one fold's that goes on from there

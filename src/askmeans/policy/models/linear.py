@@ -12,7 +12,9 @@ from askmeans.policy.models.training import Fitted, Training, cross_validated
 from askmeans.policy.pool import Pool, quick_distances
 
 _STEPS = 25  # of L-BFGS: what is left is far below the noise of the answers
-_LOOSENESS = 30.0  # the inverse of the ridge, as C of scikit-learn
+# The inverse of the ridge, as C of scikit-learn. With 1 the error of three tables is 1.01 times as
+# large and that of soft targets 1.46 times, with 100 that of the tables 1.03 times.
+_LOOSENESS = 30.0
 
 
 def softmax(logits: Floats) -> Floats:

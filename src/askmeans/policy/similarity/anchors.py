@@ -13,6 +13,10 @@ from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.similarity.comparisons import Comparisons
 from askmeans.policy.similarity.crowd import Crowd
 
+# Limits of .5 are where an item leans to a group. On Iris, Wine, glass and sonar (30 and 80 pairs,
+# one seed) the mean adjusted Rand index is .709, and .675 with 5 % of the items mislabelled; with 1
+# anchor .721 and .706, with 6 .702 and .683; with _FIRST = 1 .705 and .681; with _ALIKE = .5 the
+# same.
 _PURE = 0.5  # smallest membership of an anchor
 _ANCHORS = 3  # for each group
 _FIRST = 4  # first items per group at which the search for founders starts

@@ -19,6 +19,10 @@ from askmeans._util.arrays import Floats, Rows
 from askmeans.policy.models.linear import softmax
 from askmeans.policy.similarity.comparisons import Comparisons
 
+# On 9,000 pairs of a crowd (`python -m benchmarks.outside crowd`) and on two draws of 3,000 of them
+# the adjusted Rand index is .65, .27 and .32. With _DAMPING = .1, half or twice _SPREAD, a fifth or
+# four times _PRIOR_ANNOTATORS, _USUAL = .9 or _PRIOR_ITEMS = .5 it changes by .02 at most; with
+# _USUAL = .7 the last is .23, with _PRIOR_ITEMS = 8 the second .01.
 _DAMPING = 0.3
 _SWEEPS, _TOLERANCE = 60, 1e-5
 _FEW_SWEEPS, _ROUNDS, _SETTLED = 8, 60, 1e-3  # of groups, then annotators

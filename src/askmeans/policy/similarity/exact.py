@@ -19,7 +19,9 @@ from askmeans.paper.known import Similarities
 from askmeans.paper.pool import SMALLEST, Pool, fewest_items, pool_sizes
 from askmeans.queries import Answers, Question
 
-_WORST = 1e6  # largest condition number of the system for a row
+# Largest condition number of the system for a row: answers in single precision determine it within
+# a tenth.
+_WORST = 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

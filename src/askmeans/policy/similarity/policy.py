@@ -21,9 +21,10 @@ from askmeans._util.arrays import Floats
 from askmeans.exceptions import MoreClustersWarning, RankError
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.belief import EXACT, Belief
-from askmeans.policy.evidence import NOTHING, Evidence, evidence_of
+from askmeans.policy.evidence import Evidence, evidence_of
 from askmeans.policy.models.fcm import name_clusters
 from askmeans.policy.ranking import Ranking
+from askmeans.policy.scales import NOTHING
 from askmeans.policy.similarity.anchors import (
     Compared,
     described,
