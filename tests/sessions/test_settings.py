@@ -24,7 +24,7 @@ def reopened(session):
 def test_options_are_kept_and_have_values_before_anybody_decides(session):
     assert session.settings.options == {"purpose": "", "guidelines": "", "predicted_first": False,
                                "gold_feedback": False, "annotators_see_results": False,
-                               "group_look": "",
+                               "group_look": "", "language": "",
                                "audit_share": 0.0, "good_enough": 0.0}  # fmt: skip
     session.settings.set_option("guidelines", "# Cats\n\n- *whiskers*", annotator="ann")
     session.settings.set_option("predicted_first", True)
