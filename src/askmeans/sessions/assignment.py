@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from askmeans.exceptions import ParameterError, SessionError
-from askmeans.queries import Question as Asked
+from askmeans.queries import Question
 from askmeans.queries.questions import KINDS, ordered
 from askmeans.sessions.authors import GOLD, check_annotator
 from askmeans.sessions.events import Gold, Skip
 from askmeans.sessions.learning import Learning
-from askmeans.sessions.reports import Question, SessionState
+from askmeans.sessions.reports import Question as NumberedQuestion
+from askmeans.sessions.reports import SessionState
 from askmeans.sessions.runtime import GOLD_COPY, Runtime
 from askmeans.sessions.store.records import Lease
 from askmeans.spec import SIMILARITIES
@@ -61,7 +62,7 @@ class Assignment:
         self.learning = learning
         self.lock = runtime.lock
 
-    def ask(self, n: int, annotator: str, seconds: float | None = None) -> list[Question]:
+    def ask(self, n: int, annotator: str, seconds: float | None = None) -> list[NumberedQuestion]:
         """Lease questions to an annotator; none for the reason that `state_for` gives."""
         annotator = check_annotator(annotator, person=True)
         while True:
@@ -72,15 +73,15 @@ class Assignment:
             until = self._lease_seconds(seconds)
             numbers = self.hand_out(chosen, spare, annotator, until)
             if numbers is not None:
-                return [self.runtime.asked_question(number) for number in numbers]
+                return [self.runtime.numbered_question(number) for number in numbers]
 
-    def upcoming(self, n: int, annotator: str) -> list[Asked]:
+    def upcoming(self, n: int, annotator: str) -> list[Question]:
         """At most n questions that an annotator would get now, without leasing them."""
         annotator = check_annotator(annotator, person=True)
         self.learning.catch_up()
         return self.choose(n, annotator)[0]
 
-    def choose(self, n: int, annotator: str) -> tuple[list[Asked], list[Asked]]:
+    def choose(self, n: int, annotator: str) -> tuple[list[Question], list[Question]]:
         """At most n questions for an annotator, in order; and spare ones.
 
         The sub-group of the item that the annotator answered last comes first, then the leased
@@ -101,7 +102,7 @@ class Assignment:
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)
         left = self._budget(leases) - sum(self._costs(question, leases) for question in chosen)
-        room, spare = int(min(n - len(chosen), left)), list[Asked]()
+        room, spare = int(min(n - len(chosen), left)), list[Question]()
         if room > 0:
             proposed = self.learning.propose(room + SPARE, pending | set(chosen), annotator)
             with self.lock:  # others would be refused at every attempt
@@ -116,7 +117,7 @@ class Assignment:
         with self.lock:
             return self._with_gold(chosen, n, leases), spare
 
-    def _with_gold(self, chosen: list[Asked], n: int, leases: _Leases) -> list[Asked]:
+    def _with_gold(self, chosen: list[Question], n: int, leases: _Leases) -> list[Question]:
         """Mix gold questions into the chosen ones that are not leased yet.
 
         One in ten is gold, at a place in each ten that follows from the seed and the annotator.
@@ -158,9 +159,9 @@ class Assignment:
         order = np.random.default_rng([self.runtime.config.seed, name]).permutation(len(originals))
         return [number for number in np.array(originals)[order].tolist() if number not in before]
 
-    def _copied(self, taken: list[Asked], leases: _Leases) -> list[Asked] | None:
+    def _copied(self, taken: list[Question], leases: _Leases) -> list[Question] | None:
         """Replace gold questions by new copies; None if the annotator got one meanwhile."""
-        runtime, copied = self.runtime, list[Asked]()
+        runtime, copied = self.runtime, list[Question]()
         left = set(self._gold_left(leases)) if runtime.state.gold else set()
         for question in taken:
             if question.repeat == GOLD_COPY:
@@ -172,7 +173,7 @@ class Assignment:
         return copied
 
     def hand_out(
-        self, chosen: list[Asked], spare: list[Asked], annotator: str, seconds: float
+        self, chosen: list[Question], spare: list[Question], annotator: str, seconds: float
     ) -> list[int] | None:
         """Lease the questions, or spare ones for those that others got meanwhile.
 
@@ -186,7 +187,7 @@ class Assignment:
 
         def lease(
             transaction: "Transaction",
-        ) -> tuple[list[Asked], list[int], float, list[Lease]] | None:
+        ) -> tuple[list[Question], list[int], float, list[Lease]] | None:
             runtime.know(transaction.questions(runtime.n_questions))
             now, listed = transaction.leases()
             leases = self._leases(annotator, listed, now)
@@ -233,7 +234,7 @@ class Assignment:
 
     def add(
         self, kind: str, items: tuple[int, ...], cluster: int | None, annotator: str
-    ) -> Question:
+    ) -> NumberedQuestion:
         """Lease a question that an annotator chose, checked."""
         runtime = self.runtime
         compares = runtime.config.ask in SIMILARITIES
@@ -263,9 +264,9 @@ class Assignment:
                 "the top for a membership, None or that of one with sub-groups for a group, else "
                 f"None. Got {cluster!r:.40} instead."
             )
-        return self._hand_over(Asked(kind, rows, cluster), annotator)
+        return self._hand_over(Question(kind, rows, cluster), annotator)
 
-    def _hand_over(self, question: Asked, annotator: str) -> Question:
+    def _hand_over(self, question: Question, annotator: str) -> NumberedQuestion:
         """Lease a question that an annotator chose."""
         annotator, runtime = check_annotator(annotator, person=True), self.runtime
 
@@ -279,7 +280,7 @@ class Assignment:
         number = runtime.write(lease)
         with self.lock:
             runtime.know([(number, question)])
-        return runtime.asked_question(number)
+        return runtime.numbered_question(number)
 
     def renew(self, annotator: str, wanted: float | None) -> None:
         """Let an annotator's leases end so many seconds from now; with 0 others may have them."""
@@ -373,7 +374,7 @@ class Assignment:
         # Of the leases of one call the last: questions are answered in their order.
         return min(may, key=lambda lease: (lease.until, -lease.question), default=None)
 
-    def _pending(self, leases: _Leases) -> set[Asked]:
+    def _pending(self, leases: _Leases) -> set[Question]:
         """Questions that no further annotator gets: leased, or answered and not settled."""
         state, runtime = self.runtime.state, self.runtime
         numbers = {*leases.own, *leases.others, *state.skipped_by(leases.annotator)}
@@ -381,7 +382,7 @@ class Assignment:
             numbers |= {*runtime.wanting()}
         return {runtime.plain_question(number) for number in numbers}
 
-    def _is_free(self, question: Asked, leases: _Leases) -> bool:
+    def _is_free(self, question: Question, leases: _Leases) -> bool:
         """Whether an annotator may have a question: open, not answered, not with others."""
         number = self.runtime.number(question)
         if number is None:
@@ -395,7 +396,7 @@ class Assignment:
         wanted = state.wanted(number) - len(state.answers(number))
         return number in leases.own or leases.others[number] < wanted
 
-    def _costs(self, question: Asked, leases: _Leases) -> bool:
+    def _costs(self, question: Question, leases: _Leases) -> bool:
         """Whether an answer to a question will cost budget that is not reserved for it."""
         number = self.runtime.number(question)
         if question.repeat >= GOLD_COPY or number in self.runtime.state.gold:
@@ -404,9 +405,9 @@ class Assignment:
             return True
         return number not in leases.reserved and not self.runtime.state.count(number)
 
-    def _affordable(self, questions: list[Asked], n: int, leases: _Leases) -> list[Asked]:
+    def _affordable(self, questions: list[Question], n: int, leases: _Leases) -> list[Question]:
         """The first n different questions that the budget allows."""
-        left, chosen = self._budget(leases), dict[Asked, None]()
+        left, chosen = self._budget(leases), dict[Question, None]()
         for question in questions:
             if len(chosen) == n:
                 break

@@ -35,7 +35,6 @@ from askmeans.sessions.group_numbers import as_shares, unique_names
 from askmeans.sessions.learning import Learning
 from askmeans.sessions.moves import Moves, key_of_split, undo_of
 from askmeans.sessions.reports import PATH_SEPARATOR, Group
-from askmeans.sessions.results import Results
 from askmeans.sessions.runtime import Runtime
 from askmeans.spec import SIMILARITIES
 
@@ -60,7 +59,7 @@ class Groups(Sequence[Group]):
 
     Parameters
     ----------
-    runtime, learning, moves, names, results : internal
+    runtime, learning, moves, names : internal
         The parts of the session that it works on.
 
     Examples
@@ -72,19 +71,13 @@ class Groups(Sequence[Group]):
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        learning: Learning,
-        moves: Moves,
-        names: GroupNames,
-        results: Results,
+        self, runtime: Runtime, learning: Learning, moves: Moves, names: GroupNames
     ) -> None:
         self._runtime = runtime
         self._learning = learning
         self._names = names
         self._config = runtime.config
         self._moves = moves
-        self._results = results
 
     def _all(self) -> list[Group]:
         """The present groups."""
@@ -769,7 +762,7 @@ class Groups(Sequence[Group]):
             In the order they were pinned.
         """
         with self._runtime.lock:
-            return self._results.pinned(self.number(group))
+            return self._runtime.pinned(self.number(group))
 
     def grow(self) -> None:
         """With n_clusters="auto", add a group if enough items belong to none.

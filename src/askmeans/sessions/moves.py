@@ -426,7 +426,7 @@ class Moves:
         silent = isinstance(value, float) and math.isnan(value)
         return Undone(
             receipt=receipt,
-            question=runtime.asked_question(undo.question),
+            question=runtime.numbered_question(undo.question),
             kind=event.kind,
             value=event.value,
             reopened=not settled,

@@ -281,16 +281,11 @@ class Results:
             basis += f", {each} answers each"
         return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
 
-    def pinned(self, cluster: int) -> list[int]:
-        """Rows that were pinned as examples of a cluster, or of one merged into it."""
-        pins, numbers = self._runtime.state.pins, self._runtime.groups.members(cluster)
-        return [row for number in numbers for row in pins.get(number, ())]
-
     def exemplars(
         self, cluster: int, n: int, without: Collection[int], *, placed_only: bool = False
     ) -> list[int]:
         """Items that exemplify a cluster: pinned ones, then by answers, then by the model."""
-        groups, pinned = self._runtime.groups, self.pinned(cluster)
+        groups, pinned = self._runtime.groups, self._runtime.pinned(cluster)
         rows = self._exemplars.rows(cluster, n + len(without))
         hidden = self._exemplars.hidden
         if placed_only:

@@ -21,7 +21,7 @@ from askmeans.queries import Question
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import AddGroup, Event, Pseudonym, Refine
 from askmeans.sessions.group_numbers import GroupNumbers
-from askmeans.sessions.reports import Question as AskedQuestion
+from askmeans.sessions.reports import Question as NumberedQuestion
 from askmeans.sessions.rows import Rows
 from askmeans.sessions.state import State
 from askmeans.sessions.store.records import Lease, SessionRecord, as_written, check
@@ -322,11 +322,17 @@ class Runtime:
         question = self.question(number)
         return question if question.repeat < GOLD_COPY else question._replace(repeat=0)
 
-    def asked_question(self, number: int) -> AskedQuestion:
+    def numbered_question(self, number: int) -> NumberedQuestion:
         """A question by its number, as a record for callers."""
         with self.lock:
             kind, items, cluster, repeat = self.plain_question(number)
-        return AskedQuestion(id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat)
+        return NumberedQuestion(
+            id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat
+        )
+
+    def pinned(self, group: int) -> list[int]:
+        """Rows that were pinned as examples of a group, or of one merged into it."""
+        return [row for j in self.groups.members(group) for row in self.state.pins.get(j, ())]
 
     def about(self, items: tuple[int, ...]) -> list[int]:
         """Numbers of the questions about exactly these items."""

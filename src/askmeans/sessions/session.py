@@ -89,7 +89,7 @@ class Session:
         self._assignment = Assignment(self.runtime, self.learning)
         self._moves = Moves(self.runtime, names)
         self._results = Results(self.runtime, self.learning, names)
-        self.groups = Groups(self.runtime, self.learning, self._moves, names, self._results)
+        self.groups = Groups(self.runtime, self.learning, self._moves, names)
         self.people = People(self.runtime, self._moves, names)
         self.advisers = Advisers(
             self.runtime, self.learning, self._moves, self._assignment, names, self._results
@@ -461,7 +461,7 @@ class Session:
         Question
             The question.
         """
-        return self.runtime.asked_question(question_id)
+        return self.runtime.numbered_question(question_id)
 
     def exemplars(
         self,
