@@ -17,7 +17,7 @@ from askmeans.queries import ME
 from askmeans.sessions import Person
 from askmeans.web.context import is_api
 from askmeans.web.forms import is_script
-from askmeans.web.guard import cookie_name, set_cookie
+from askmeans.web.guard import cookie_name
 from askmeans.web.languages import localize
 from askmeans.web.projects import PATH, Projects, root_of
 from askmeans.web.signin import (
@@ -27,6 +27,7 @@ from askmeans.web.signin import (
     expire_signins,
     presents_token,
     refuse_sender,
+    set_signin_cookie,
 )
 
 _PUBLIC = re.compile(r"/healthz|(/p/[^/]+)?/(signin|static/.*)", re.DOTALL)
@@ -69,8 +70,7 @@ class HomeKey:
 
     def _redirect(self, request: Request, path: str, token: str, seconds: int) -> Response:
         response = RedirectResponse(path, 303, headers={"referrer-policy": "no-referrer"})
-        cookie = set_cookie(self._cookie, token, secure=request.state.secure, seconds=seconds)
-        response.headers.append("set-cookie", cookie)
+        set_signin_cookie(request, response, self._cookie, token, seconds)
         return response
 
 

@@ -226,8 +226,7 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
     @router.post("/signout")
     def sign_out(request: Request, form: SentForm) -> Response:  # noqa: ARG001 - its token counts
         response = RedirectResponse("/signin", 303)
-        header = set_cookie(cookie, "", secure=request.state.secure, seconds=0)
-        response.headers.append("set-cookie", header)
+        set_signin_cookie(request, response, cookie, "", 0)
         if context.home:  # its cookie opens every project
             expire_signins(request, response)
         return response
@@ -288,9 +287,11 @@ def _signin_page(
     return context.page(request, "signin.html", status_code=status, error_message=error_message)
 
 
-def set_signin_cookie(request: Request, response: Response, cookie: str, token: str) -> None:
-    """Keep a token in the browser, where scripts do not see it."""
-    header = set_cookie(cookie, token, secure=request.state.secure, seconds=COOKIE_SECONDS)
+def set_signin_cookie(
+    request: Request, response: Response, cookie: str, token: str, seconds: int = COOKIE_SECONDS
+) -> None:
+    """Keep a token in the browser, where scripts do not see it; for 0 seconds to remove it."""
+    header = set_cookie(cookie, token, secure=request.state.secure, seconds=seconds)
     response.headers.append("set-cookie", header)
 
 
