@@ -1,9 +1,9 @@
 """Extract the page's sentences, and update the catalogues of its languages: `make catalogues`.
 
 `src/askmeans/web/locale/askmeans.pot` gets all sentences in their order in the files; each
-`LANG/LC_MESSAGES/askmeans.po` the same ones with its translations. What is new is empty there, what
-changed a little is marked "fuzzy" (English is shown), and what is gone is left out. Nothing changes
-where no sentence did.
+`LANG/LC_MESSAGES/askmeans.po` the same ones with its translations. What is new or was changed is
+empty there (the page shows English), and what is gone is left out. Nothing changes where no
+sentence did.
 """
 
 import io
@@ -66,7 +66,7 @@ def updated(language: str, messages: Catalog) -> Catalog:
         with file.open("rb") as stream:
             catalog = read_po(stream, locale=language)
     catalog.header_comment = f"# Translations of askmeans: {Locale.parse(language).english_name}."
-    catalog.update(messages, keep_user_comments=True, update_creation_date=False)
+    catalog.update(messages, no_fuzzy_matching=True, update_creation_date=False)
     return catalog
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import default_float_errors
+from askmeans._util.message import Message, plural_message
 from askmeans._util.text import html_table
 from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy.arrays import onto_simplex
@@ -214,10 +215,23 @@ def expected_wrong_text(wrong: float, n_items: int, band: tuple[int, int] | None
     'Probably none of 40 is in the wrong group (0 to 2).'
     """
     if round(wrong) == 0:
-        return f"Probably none of {n_items} is in the wrong group{_interval(band)}."
-    verb = "is" if round(wrong) == 1 else "are"
-    count = f"{rounded(wrong)} of {n_items}"
-    return f"About {count} {verb} probably in the wrong group{_interval(band)}."
+        if band is None:
+            return Message("Probably none of {n_items} is in the wrong group.", n_items=n_items)
+        return Message(
+            "Probably none of {n_items} is in the wrong group ({low} to {high}).",
+            n_items=n_items, low=rounded(band[0]), high=rounded(band[1]),
+        )  # fmt: skip
+    if band is None:
+        return plural_message(
+            "About {n} of {n_items} is probably in the wrong group.",
+            "About {n} of {n_items} are probably in the wrong group.",
+            rounded(wrong), n_items=n_items,
+        )  # fmt: skip
+    return plural_message(
+        "About {n} of {n_items} is probably in the wrong group ({low} to {high}).",
+        "About {n} of {n_items} are probably in the wrong group ({low} to {high}).",
+        rounded(wrong), n_items=n_items, low=rounded(band[0]), high=rounded(band[1]),
+    )  # fmt: skip
 
 
 def _interval(band: tuple[int, int] | None) -> str:

@@ -63,8 +63,8 @@ def test_a_form_is_an_answer(client, database, fields, row):
     assert history(database) == [row]
     page = client.get("/history").text
     words = {(0.0, 1.0): "large", (0.0, 0.0): "none of these", None: "cannot say",
-             (0.7, 0.3): "70% small, 30% large",
-             (0.25, 0.0): "25% small, 75% none of these"}  # fmt: skip
+             (0.7, 0.3): "70 % small, 30 % large",
+             (0.25, 0.0): "25 % small, 75 % none of these"}  # fmt: skip
     assert words[row].casefold() in page.casefold()
     assert f"“{words[row]}”" in client.get("/?question=1").text or row is None
 

@@ -13,6 +13,7 @@ from unicodedata import normalize
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from askmeans._util.message import Message, Number
 from askmeans._util.text import is_clean
 from askmeans.exceptions import DataError, ParameterError
 
@@ -136,7 +137,9 @@ def check_number(
         range_ = f"[{minimum}, {'2**63' if large else 'inf'}{')' if integer else ']'}"
         error = _out_of_range(value, parameter, owner, range_, "an int" if integer else "a float")
         error.user_message = (
-            f"Type {'a whole number' if integer else 'a number'} from {minimum} up."
+            Message("Type a whole number from {minimum} up.", minimum=int(minimum))
+            if integer
+            else Message("Type a number from {minimum} up.", minimum=Number(minimum))
         )
         raise error
 
@@ -207,5 +210,8 @@ def check_name(name: object, parameter: str, owner: str = "") -> str:
     raise ParameterError(
         f"The {parameter!r} parameter{of} must be a name of 1 to {LONGEST_NAME} characters, "
         f"without line breaks and other control characters. Got {name!r:.60} instead.",
-        user_message=f"A name has 1 to {LONGEST_NAME} characters and no line breaks. Type another.",
+        user_message=Message(
+            "A name has 1 to {most} characters and no line breaks. Type another.",
+            most=LONGEST_NAME,
+        ),
     )

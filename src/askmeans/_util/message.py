@@ -1,5 +1,6 @@
 """Sentences that can be translated: English text that remembers what it was made of."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -16,6 +17,20 @@ class Percent:
 
     def __str__(self) -> str:
         return f"{100 * self.share:.3g} %"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number within a message, with two decimal places at most.
+
+    >>> str(Number(0.5)), str(Number(1.0))
+    ('0.5', '1')
+    """
+
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f}".rstrip("0").rstrip(".")
 
 
 class Message(str):
@@ -53,6 +68,11 @@ class Message(str):
         return cls._make(template, None, values)
 
     @classmethod
+    def of(cls, value: Percent | Number) -> Self:
+        """A value alone, which is written as in the reader's language."""
+        return cls._make("{value}", None, {"value": value})
+
+    @classmethod
     def _make(cls, template: str, plural: str | None, values: dict[str, Any]) -> Self:
         """A message, in English."""
         chosen = template if plural is None or values["n"] == 1 else plural
@@ -72,6 +92,31 @@ def plural_message(one: str, several: str, n: int, /, **values: Any) -> Message:
     '3 items in plums'
     """
     return Message._make(one, several, {"n": n, **values})
+
+
+def listed(parts: Sequence[str]) -> str:
+    """The parts as a list within a sentence.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    *others, last = parts
+    if not others:
+        return last
+    return Message("{some} and {last}", some=joined(others), last=last)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """The parts with commas between them.
+
+    >>> joined(["a", "b"])
+    'a, b'
+    """
+    text, *others = parts
+    for other in others:
+        # translators: the comma between the parts of a list
+        text = Message("{some}, {another}", some=text, another=other)
+    return text
 
 
 def english(value: Any) -> str:

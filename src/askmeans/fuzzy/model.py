@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from askmeans._util.checks import as_matrix, as_weights, default_float_errors
+from askmeans._util.message import plural_message
 from askmeans.exceptions import DataError, ParameterError
 
 # Rows per step where an n x k x d intermediate would otherwise appear.
@@ -213,8 +214,14 @@ def check_enough_items(n_items: int, n_clusters: int, owner: str) -> None:
         raise ParameterError(
             f"The 'n_clusters' parameter of {owner} must be at most n_samples={n_items}. "
             f"Got {n_clusters} instead; ask for fewer clusters or give more rows.",
-            user_message=f"There are {n_items} items, so there cannot be {n_clusters} groups. "
-            "Rename a group or merge two of them first.",
+            user_message=plural_message(
+                "There is {n} item, so there cannot be {n_clusters} groups. Rename a group or "
+                "merge two of them first.",
+                "There are {n} items, so there cannot be {n_clusters} groups. Rename a group or "
+                "merge two of them first.",
+                n_items,
+                n_clusters=n_clusters,
+            ),
         )
 
 

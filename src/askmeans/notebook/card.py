@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 
 from fastapi import HTTPException
 
+from askmeans._util.message import Message
 from askmeans.exceptions import AskmeansError
 from askmeans.results import expected_wrong_text
 from askmeans.sessions import Session
@@ -22,19 +23,21 @@ from askmeans.web.drawing import Plane, scatter
 from askmeans.web.errors import explain, status_of
 from askmeans.web.forms import Form
 from askmeans.web.group_views import result_colors
+from askmeans.web.languages import language, speaking
 from askmeans.web.rendering import STATIC, STYLES, templates
 from askmeans.web.scale import scale_of
 
 _HERE = Path(__file__).parent
-_IMPORT = re.compile(r'^import (\{.*\}) from "./results.js";', re.MULTILINE)
+_IMPORT = re.compile(r'^import (\{.*\}) from "./(\w+\.js)";', re.MULTILINE)
 _IMAGE = re.compile(r'"/image/(\d+)(?:\?small=true)?"')
 
 
 class CardDocument:
     """The card of one annotator, and the replies to its script."""
 
-    def __init__(self, session: Session, annotator: str, folder: str) -> None:
+    def __init__(self, session: Session, annotator: str, folder: str, code: str = "en") -> None:
         self.session = session
+        self.language = code
         self.annotator = annotator
         self._folder = Path(folder)  # of thumbnails
         self._assignments = Assignments(session, settle_seconds=0.0)
@@ -47,7 +50,7 @@ class CardDocument:
             style="".join((STATIC / f"{name}.css").read_text() for name in STYLES)
             + (_HERE / "frame.css").read_text(),
             bridge=(_HERE / "frame.js").read_text(),
-            script=_page_script(),
+            script=_module("page.js"),
         )
 
     def reply(self, path: str, body: str = "") -> tuple[str, int]:
@@ -57,21 +60,27 @@ class CardDocument:
         try:
             message = self._act(path, form)
         except HTTPException as error:
-            message, status = str(error.detail), error.status_code
+            message, status = error.detail, error.status_code
         except AskmeansError as error:
             message, status = explain(error), status_of(error)
         return self._render("question.html", said=message, failed=status >= 400), status
+
+    def explain(self, error: AskmeansError) -> str:
+        """An error in a sentence."""
+        return language(self.language).translate(explain(error))
 
     def _act(self, path: str, form: Form) -> str:
         """Handle a form; return a sentence about its effect."""
         if path not in ("/answer", "/undo", "/rename"):  # a look for something new
             return ""
         if form.text("session") != self._assignments.mark:
-            raise HTTPException(409, "This card shows another session. Run the cell again.")
+            raise HTTPException(
+                409, Message("This card shows another session. Run the cell again.")
+            )
         if path == "/rename":
             name = form.group_name()
             self.session.groups.rename(form.integer("cluster"), name, annotator=self.annotator)
-            return f"The group is called {name} now."
+            return Message("The group is called {name} now.", name=name)
         key = form.text("key")
         if path == "/undo":
             return self._assignments.undo(self.annotator, key, None, None)
@@ -83,7 +92,7 @@ class CardDocument:
 
     def _render(self, name: str, **values: Any) -> str:
         """A template of the page with the next question."""
-        with self.session.reading_once():
+        with self.session.reading_once(), speaking(self.language):
             html = templates.get_template(name).render(
                 session=self.session, view=self._assignments.view(self.annotator),
                 options=self.session.settings.options, mark=self._assignments.mark, token="",
@@ -112,26 +121,29 @@ class CardDocument:
             plane, result.memberships, items, names=names, centers=result.clustering.centers,
             hues=colors,
         )  # fmt: skip
-        wrong = None if result.n_queries else "No answers yet."
+        wrong: str | None = None if result.n_queries else Message("No answers yet.")
         if result.expected_wrong is not None:
             wrong = expected_wrong_text(result.expected_wrong, n_items, result.expected_wrong_band)
         shares = result.memberships.mean(axis=0).tolist()
         groups = list(zip(names, colors, shares, strict=True))
-        return templates.from_string(_RESULT).render(drawing=drawing, wrong=wrong, groups=groups)
+        with speaking(self.language):
+            return templates.from_string(_RESULT).render(
+                drawing=drawing, wrong=wrong, groups=groups
+            )
 
 
 _RESULT = """{% from "macros.html" import swatch %}
 {{ drawing | safe }}
 <ul>{% for name, color, share in groups %}
-<li>{{ swatch(color) }} <bdi>{{ name }}</bdi> {{ "%.0f" % (100 * share) }} %</li>{% endfor %}</ul>
+<li>{{ swatch(color) }} <bdi>{{ name }}</bdi> {{ share | percent }}</li>{% endfor %}</ul>
 {% if wrong %}<p class="counts">{{ wrong }}</p>{% endif %}
 """
 
 
-def _page_script() -> str:
-    """The page's script as one module: each import becomes a function."""
-    results = (STATIC / "results.js").read_text().replace("export ", "")
-    page = (STATIC / "page.js").read_text()
-    return _IMPORT.sub(
-        lambda match: f"const {match[1]} = (() => {{\n{results}\nreturn {match[1]};\n}})();", page
-    )
+def _module(name: str) -> str:
+    """A script of the page as one module: each import becomes a function."""
+
+    def inlined(match: re.Match[str]) -> str:
+        return f"const {match[1]} = (() => {{\n{_module(match[2])}\nreturn {match[1]};\n}})();"
+
+    return _IMPORT.sub(inlined, (STATIC / name).read_text().replace("export ", ""))

@@ -8,6 +8,7 @@ import anywidget
 import traitlets
 
 from askmeans import sessions
+from askmeans._util.checks import check_choice
 from askmeans.estimators import ActiveFuzzyKMeans
 from askmeans.estimators.base import check_items
 from askmeans.estimators.fitted import take_result
@@ -15,7 +16,8 @@ from askmeans.exceptions import AskmeansError, ParameterError
 from askmeans.notebook.card import CardDocument
 from askmeans.queries import ME
 from askmeans.sessions import Session
-from askmeans.web.errors import explain, status_of
+from askmeans.web.errors import status_of
+from askmeans.web.languages import NAMES
 
 # Parameters that a session takes as the model has them.
 _SHARED = ("n_clusters", "ask", "strategy", "budget", "levels", "fuzzifier", "random_state")
@@ -39,6 +41,8 @@ class AskWidget(anywidget.AnyWidget):
         Its data.
     folder : tempfile.TemporaryDirectory or None, default=None
         A folder that goes with the widget.
+    language : {"ar", "de", "en", "es", "fr", "zh-Hans"}, default="en"
+        The language of the cards.
 
     Attributes
     ----------
@@ -66,14 +70,16 @@ class AskWidget(anywidget.AnyWidget):
         model: ActiveFuzzyKMeans | None = None,
         X: Any = None,
         folder: "tempfile.TemporaryDirectory[str] | None" = None,
+        language: str = "en",
     ) -> None:
+        check_choice(language, NAMES, "language", "notebook.ask")
         self.session = session
         self._annotator = annotator
         self._model, self._X = model, X
         self.folder = folder or tempfile.TemporaryDirectory(
             prefix="askmeans-", ignore_cleanup_errors=True
         )
-        self._card = CardDocument(session, annotator, self.folder.name)
+        self._card = CardDocument(session, annotator, self.folder.name, language)
         super().__init__(answered=session.status(annotator=annotator).answered)
         self.on_msg(self._receive)
 
@@ -117,7 +123,7 @@ class AskWidget(anywidget.AnyWidget):
                 text, status = self._card.reply(path, message.get("body") or "")
                 self.answered = self.session.status(annotator=self._annotator).answered
         except AskmeansError as error:
-            text, status, is_html = explain(error), status_of(error), False
+            text, status, is_html = self._card.explain(error), status_of(error), False
         except Exception as error:  # a fault of ours: the card must not wait for ever
             text = f"Not saved: {type(error).__name__}: {error}"
             self._reply(message, text, 500, is_html=False)
@@ -138,6 +144,7 @@ def ask(
     items: Any = None,
     cluster_names: Any = None,
     annotator: str = ME,
+    language: str = "en",
 ) -> AskWidget:
     """Show the questions of a session, or of a model about its data, as cards below the cell.
 
@@ -155,6 +162,8 @@ def ask(
         What the groups are called, as in `sessions.create`; for a model only.
     annotator : str, default="me"
         Who answers.
+    language : {"ar", "de", "en", "es", "fr", "zh-Hans"}, default="en"
+        The language of the cards.
 
     Returns
     -------
@@ -192,7 +201,7 @@ def ask(
                     f"The {name!r} parameter of notebook.ask must be None with a session, which "
                     f"has its own. Got {type(value).__name__}."
                 )
-        return AskWidget(source, annotator)
+        return AskWidget(source, annotator, language=language)
     if not isinstance(source, ActiveFuzzyKMeans):
         raise ParameterError(
             "The 'source' parameter of notebook.ask must be a Session or an ActiveFuzzyKMeans. "
@@ -215,4 +224,4 @@ def ask(
         Path(folder.name) / "notebook.db", matrix, items=items, cluster_names=cluster_names,
         **{name: getattr(source, name) for name in _SHARED},
     )  # fmt: skip
-    return AskWidget(session, annotator, model=source, X=X, folder=folder)
+    return AskWidget(session, annotator, model=source, X=X, folder=folder, language=language)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from askmeans._util.arrays import Floats, Rows
+from askmeans._util.message import Message, plural_message
 from askmeans.exceptions import (
     BudgetError,
     LittleInformationWarning,
@@ -170,8 +171,10 @@ class Pool:
                 f"Some {fewest_items(self.k)} items must be comparable with each other. Got "
                 f"{len(self.items)}: most questions had no answer. Ask somebody who can say, or "
                 "show more of the items.",
-                user_message="Most of these questions had no answer, so too few items can be "
-                "compared with each other.",
+                user_message=Message(
+                    "Most of these questions had no answer, so too few items can be "
+                    "compared with each other."
+                ),
             )
         self._describe(seen)
         alone = self._alone() if seen.rho < _NO_RANK else np.empty(0, dtype=np.intp)
@@ -213,8 +216,12 @@ class Pool:
                 f"The answers must tell {self.k} clusters apart. Got similarities of rank {rank}; "
                 f"ask for {max(rank, 1)} clusters, or allow a larger budget: a small pool may miss "
                 "a cluster.",
-                user_message=f"The answers tell {max(rank, 1)} groups apart, and there are to be "
-                f"{self.k}.",
+                user_message=plural_message(
+                    "The answers tell {n} group apart, and there are to be {wanted}.",
+                    "The answers tell {n} groups apart, and there are to be {wanted}.",
+                    max(int(rank), 1),
+                    wanted=self.k,
+                ),
             )
         if seen.snr < _NOISE:
             warn(

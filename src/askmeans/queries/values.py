@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import parse_digits
+from askmeans._util.message import Message, Percent
 from askmeans.exceptions import AnswerError
 
 NONE = "none"  # of these
-SHARES_EXCEED_1 = (
-    "The shares sum to more than 100 %, so nothing was saved. Lower them; the rest to 100 % is in "
-    "none of these."
+SHARES_EXCEED_1 = Message(
+    "The shares sum to more than {all}, so nothing was saved. Lower them; the rest to {all} is in "
+    "none of these.",
+    all=Percent(1.0),
 )
 Row = tuple[float, ...]
 Value = float | Row
@@ -61,8 +63,10 @@ def as_row(value: Any, n_clusters: int, names: Sequence[str] = ()) -> Row:
         raise AnswerError(
             "An answer to a group question must be a group's number or name, a mapping of groups "
             f"to shares, () for none of these or None for 'cannot say'. Got {value!r:.60} instead.",
-            user_message="This answer names no group, so it was not saved. Choose a group, “None "
-            "of these” or “Cannot say”.",
+            user_message=Message(
+                "This answer names no group, so it was not saved. Choose a group, “None "
+                "of these” or “Cannot say”."
+            ),
         )
     elif len(value):
         if len(value) != n_clusters:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from askmeans._util.message import Message
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import Question
 from askmeans.queries.questions import KINDS, ordered
@@ -243,8 +244,10 @@ class Assignment:
             raise SessionError(
                 "The 'kind' parameter of Session.add_question must be a question that a session "
                 f"with ask={runtime.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
-                user_message="Items cannot be put into groups by hand in this session: it asks "
-                "its own questions only. Answer those.",
+                user_message=Message(
+                    "Items cannot be put into groups by hand in this session: it asks its own "
+                    "questions only. Answer those."
+                ),
             )
         rows, width = ordered(kind, map(int, items)), KINDS[kind].width
         known = all(0 <= row < len(runtime.rows) for row in rows)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from askmeans._util.checks import check_name
+from askmeans._util.message import Message
 from askmeans._util.text import is_clean
 from askmeans.exceptions import ParameterError
 from askmeans.queries import MODEL, is_model
@@ -26,14 +27,18 @@ def check_annotator(annotator: object, *, person: bool = False) -> str:
             "The 'annotator' parameter must be a person's own name. "
             f"Got {name!r}, which marks imported and known answers, or events of the program; "
             "choose another.",
-            user_message=f"The name {name} is one the program uses itself. Choose another.",
+            user_message=Message(
+                "The name {name} is one the program uses itself. Choose another.", name=name
+            ),
         )
     if person and is_model(name):
         raise ParameterError(
             f"The 'annotator' parameter must be a person's name. Got {name!r:.60}; names that "
             f"begin with {MODEL!r} are those of language models (Advisers.add).",
-            user_message=f"Names that begin with “{MODEL.strip()}” are those of language models. "
-            "Choose another.",
+            user_message=Message(
+                "Names that begin with “{beginning}” are those of language models. Choose another.",
+                beginning=MODEL.strip(),
+            ),
         )
     return name
 
@@ -46,8 +51,9 @@ def as_key(key: str | None) -> str:
         raise ParameterError(
             "The 'key' parameter must be a str of 1 to 200 characters, without control characters. "
             f"Got {key!r:.60} instead.",
-            user_message="This form came damaged, so nothing was saved. Reload the page, and try "
-            "again.",
+            user_message=Message(
+                "This form came damaged, so nothing was saved. Reload the page, and try again."
+            ),
         )
     return key
 

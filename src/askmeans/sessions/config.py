@@ -111,8 +111,10 @@ class Config(PlanSpec):
             f"which {record.made_by} made on {made_at} with {kind}: that version can go on with "
             f"it. Here `askmeans export {shlex.quote(url)}` writes its answers, and `askmeans "
             "import` takes them into a new session.",
-            user_message="This session was made with a strategy that this version no longer runs. "
-            "Whoever runs it can export the answers and import them into a new session.",
+            user_message=Message(
+                "This session was made with a strategy that this version no longer runs. "
+                "Whoever runs it can export the answers and import them into a new session."
+            ),
         )
 
     @classmethod

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from askmeans._util.message import Message, joined, listed
 from askmeans.contradictions import find_contradictions
 from askmeans.queries import Answer
 from askmeans.queries.values import rounding_noise, row_text
@@ -16,7 +17,6 @@ from askmeans.sessions.reports import Question
 from askmeans.sessions.runtime import Runtime
 
 _POINTS = 5  # of the scale without `levels`
-_TRIPLET = "{} are rated more alike ({}) than {} alone ({})."
 
 Label = Callable[[int], str]
 Say = Callable[[float], str]
@@ -86,22 +86,30 @@ def describe(
     if conflict.kind == "triplet":
         return _triplet(conflict, label, say)
     question = conflict.questions[0]
-    names = _listed([label(row) for row in question.items])
+    names = listed([label(row) for row in question.items])
     if question.cluster is not None:
-        names += f" in {cluster_names[question.cluster]}"
-    values = ", ".join(
-        f"{answer.annotator} “{_text(answer.value, cluster_names, say)}”"
-        for answer in conflict.answers
+        group = cluster_names[question.cluster]
+        names = Message("{items} in {group}", items=names, group=group)
+    values = joined(
+        [
+            Message(
+                "{person} “{answer}”",
+                person=answer.annotator,
+                answer=_text(answer.value, cluster_names, say),
+            )
+            for answer in conflict.answers
+        ]
     )
-    several = len({answer.annotator for answer in conflict.answers}) > 1
-    return f"{names}: {'people disagree' if several else 'answered in two ways'} ({values})."
+    if len({answer.annotator for answer in conflict.answers}) > 1:
+        return Message("{items}: people disagree ({answers}).", items=names, answers=values)
+    return Message("{items}: answered in two ways ({answers}).", items=names, answers=values)
 
 
 def _text(value: Value | None, names: Sequence[str], say: Say) -> str:
     """Format an answer, with the names of groups."""
     if isinstance(value, tuple):
         return row_text(value, names)
-    return "cannot say" if value is None else say(value)
+    return Message("cannot say") if value is None else say(value)
 
 
 def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say) -> str:
@@ -111,13 +119,21 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
         assert question.cluster is not None
         assert isinstance(answer.value, float)
         by_cluster[question.cluster].append(answer.value)
-    parts = ", ".join(
-        f"{' or '.join(say(value) for value in dict.fromkeys(values))} in {cluster_names[cluster]}"
-        for cluster, values in sorted(by_cluster.items())
+    parts = joined(
+        [
+            Message(
+                "{share} in {group}",
+                share=joined([say(value) for value in dict.fromkeys(values)]),
+                group=cluster_names[cluster],
+            )
+            for cluster, values in sorted(by_cluster.items())
+        ]
     )
     total = sum(sum(values) / len(values) for values in by_cluster.values())
     name = label(conflict.questions[0].items[0])
-    return f"{name}: {parts} is {'more' if total > 1.0 else 'less'} than the whole."
+    if total > 1.0:
+        return Message("{item}: {shares} is more than the whole.", item=name, shares=parts)
+    return Message("{item}: {shares} is less than the whole.", item=name, shares=parts)
 
 
 def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
@@ -127,9 +143,13 @@ def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
         assert isinstance(answer.value, float)
         by_items[question.items].append(say(answer.value))
     three, two = sorted(by_items, key=len, reverse=True)[:2]
-    names = [_listed([label(row) for row in items]) for items in (three, two)]
-    values = [" or ".join(dict.fromkeys(by_items[items])) for items in (three, two)]
-    return _TRIPLET.format(names[0], values[0], names[1], values[1])
+    return Message(
+        "{three} are rated more alike ({value}) than {two} alone ({other}).",
+        three=listed([label(row) for row in three]),
+        value=joined(list(dict.fromkeys(by_items[three]))),
+        two=listed([label(row) for row in two]),
+        other=joined(list(dict.fromkeys(by_items[two]))),
+    )
 
 
 def _as_answer(question: Question, answer: Reply) -> Answer:
@@ -139,8 +159,3 @@ def _as_answer(question: Question, answer: Reply) -> Answer:
         round=0, kind=question.kind, items=question.items, cluster=question.cluster,
         repeat=question.repeat, value=answer.value,
     )  # fmt: skip
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Join names by commas and "and"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from askmeans._util.checks import parse_digits
+from askmeans._util.message import Message, Number
 from askmeans.exceptions import AnswerError
 from askmeans.policy.advisers import Advice
 from askmeans.policy.growing import WHOLE, without_replaced
@@ -36,7 +37,7 @@ from askmeans.sessions.events import (
 )
 
 RESERVED = "id"  # a column of every table of memberships, so no group's name
-NO_SUCH_GROUP = (
+NO_SUCH_GROUP = Message(
     "This group is not there any more: it was merged, removed or taken back, so nothing was "
     "saved. Reload the page, and choose one of the groups there are now."
 )
@@ -393,8 +394,10 @@ def as_shares(value: Any, groups: GroupNumbers, names: list[str], levels: int | 
         raise AnswerError(
             "An answer to a group question must be a group or shares, () for none of these. "
             f"Got {value!r:.60} instead; unsure() says that one cannot say.",
-            user_message="This answer names no group, so it was not saved. Choose a group, “None "
-            "of these” or “Cannot say”.",
+            user_message=Message(
+                "This answer names no group, so it was not saved. Choose a group, “None "
+                "of these” or “Cannot say”."
+            ),
         )
     if levels is not None:
         row = tuple(as_number(share, levels) for share in row)
@@ -412,8 +415,10 @@ def as_number(value: Any, levels: int | None) -> float:
         raise AnswerError(
             f"An answer must be a number in [0, 1]. Got {value!r:.60} instead; unsure() says that "
             "one cannot say.",
-            user_message="An answer lies between 0 and 1, and this one does not, so it was not "
-            "saved. Choose another, or “Cannot say”.",
+            user_message=Message(
+                "An answer lies between 0 and 1, and this one does not, so it was not "
+                "saved. Choose another, or “Cannot say”."
+            ),
         )
     if levels is None:
         return float(value) + 0.0  # -0.0 is 0.0
@@ -423,8 +428,12 @@ def as_number(value: Any, levels: int | None) -> float:
             f"An answer must be one of the {levels} points of the session's scale, 0, "
             f"{1 / (levels - 1):.3g} and so on to 1. Got {value!r} instead; the nearest is "
             f"{point:.3g}.",
-            user_message=f"Answers here have {levels} steps, and this one lies between two of "
-            f"them, so it was not saved. The nearest is {point:.3g}.",
+            user_message=Message(
+                "Answers here have {levels} steps, and this one lies between two of them, so it "
+                "was not saved. The nearest is {point}.",
+                levels=levels,
+                point=Number(point),
+            ),
         )
     return point
 
@@ -432,8 +441,11 @@ def as_number(value: Any, levels: int | None) -> float:
 def taken_name(name: str) -> str:
     """The message for a name that another group has."""
     if name == RESERVED:
-        return f"No group can be called “{name}”: tables use it for the items. Choose another name."
-    return f"Another group is called “{name}” already. Choose another name."
+        return Message(
+            "No group can be called “{name}”: tables use it for the items. Choose another name.",
+            name=name,
+        )
+    return Message("Another group is called “{name}” already. Choose another name.", name=name)
 
 
 def unique_names(known: Mapping[int, str], n_clusters: int) -> list[str]:

@@ -12,6 +12,7 @@ from itertools import count, islice
 from typing import TYPE_CHECKING, Any, overload
 
 from askmeans._util.checks import check_name, check_number
+from askmeans._util.message import Message
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import ME
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
 _LINE = 200  # characters of a description
-_FIXED = (
+_FIXED = Message(
     "The groups of this session are fixed: they cannot be added, merged, removed or split, only "
     "renamed. Its owner can make a session that asks for groups, and import the answers."
 )
@@ -261,8 +262,10 @@ class Groups(Sequence[Group]):
             raise KeyConflictError(
                 "A key must be used for one group only, which still stands. Got "
                 f"{key!r:.60} again for {', '.join(listed)!r}; use a new key.",
-                user_message="This page made another group before, so this one was not made. "
-                "Reload the page, and add it then.",
+                user_message=Message(
+                    "This page made another group before, so this one was not made. "
+                    "Reload the page, and add it then."
+                ),
             )
         return numbers
 
@@ -304,8 +307,10 @@ class Groups(Sequence[Group]):
         if kind != "group":
             raise SessionError(
                 f"Groups.add_for needs a question about groups. Got a {kind} question.",
-                user_message="A new group can be made only where the question is to which group "
-                "an item belongs, so nothing was saved. Answer with one of the buttons.",
+                user_message=Message(
+                    "A new group can be made only where the question is to which group "
+                    "an item belongs, so nothing was saved. Answer with one of the buttons."
+                ),
             )
         self._check_can_change("add")
         parent = None if cluster is None else self.number(cluster)
@@ -369,8 +374,9 @@ class Groups(Sequence[Group]):
             raise SessionError(
                 "Groups.describe needs a session that asks for groups or memberships. "
                 f"Got ask={self._config.ask!r}; write it into the guidelines.",
-                user_message="Groups have no description in this session. Write it into the "
-                "guidelines.",
+                user_message=Message(
+                    "Groups have no description in this session. Write it into the guidelines."
+                ),
             )
         line = as_line(text)
         return self._moves.log(
@@ -406,7 +412,9 @@ class Groups(Sequence[Group]):
                 raise ParameterError(
                     "The parameters of Groups.merge must be two different groups. "
                     f"Got {a!r} and {b!r} instead.",
-                    user_message="A group cannot be merged with itself. Choose another one.",
+                    user_message=Message(
+                        "A group cannot be merged with itself. Choose another one."
+                    ),
                 )
             self._check_not_within(into, other, "merge")
             return Merge(annotator=annotator, group=other, into=into)
@@ -461,7 +469,9 @@ class Groups(Sequence[Group]):
         if not names:
             raise ParameterError(
                 "The 'names' parameter of Groups.refine must have a name at least. Got none.",
-                user_message="No sub-group was named, so nothing was changed. Name one at least.",
+                user_message=Message(
+                    "No sub-group was named, so nothing was changed. Name one at least."
+                ),
             )
         return list(self._add(names, number, "refine", annotator, key))
 
@@ -488,7 +498,7 @@ class Groups(Sequence[Group]):
                 raise ParameterError(
                     "The 'group' parameter of Groups.flatten must have sub-groups. "
                     f"Got {group!r:.60}, which has none.",
-                    user_message="This group has no sub-groups.",
+                    user_message=Message("This group has no sub-groups."),
                 )
             return Flatten(annotator=annotator, group=number)
 
@@ -522,7 +532,7 @@ class Groups(Sequence[Group]):
                 raise ParameterError(
                     "The 'group' parameter of Groups.move_group must be a sub-group, where 'into' "
                     f"is None. Got {group!r:.60}, which is at the top.",
-                    user_message="This group is at the top already.",
+                    user_message=Message("This group is at the top already."),
                 )
             return MoveGroup(annotator=annotator, group=number, into=parent)
 
@@ -535,7 +545,7 @@ class Groups(Sequence[Group]):
             raise ParameterError(
                 f"The parameters of Groups.{method} must be two groups of which the second is not "
                 f"within the first. Got {other} and {group}.",
-                user_message="A group cannot become a part of one of its own sub-groups.",
+                user_message=Message("A group cannot become a part of one of its own sub-groups."),
             )
 
     def split(
@@ -564,8 +574,10 @@ class Groups(Sequence[Group]):
         if not rows:
             raise ParameterError(
                 "The 'rows' parameter of Groups.split must have items. Got none; choose some.",
-                user_message="No item was chosen, so no group was made. Choose those that go into "
-                "the new group.",
+                user_message=Message(
+                    "No item was chosen, so no group was made. Choose those that go into "
+                    "the new group."
+                ),
             )
         number = self.number(group)
 
@@ -598,8 +610,10 @@ class Groups(Sequence[Group]):
         raise ParameterError(
             f"The 'rows' parameter of Groups.split must be items that {annotator!r} put into "
             f"the group. Got {row!r:.40} instead.",
-            user_message="One of these items has no answer of yours any more that puts it into "
-            "this group, so no group was made. Choose among the items that are listed now.",
+            user_message=Message(
+                "One of these items has no answer of yours any more that puts it into "
+                "this group, so no group was made. Choose among the items that are listed now."
+            ),
         )
 
     def move(
@@ -691,8 +705,10 @@ class Groups(Sequence[Group]):
                 raise ParameterError(
                     "The 'group' parameter of Groups.remove must not be the only group. "
                     f"Got {group!r:.60}; add another one first.",
-                    user_message="This is the only group, so it was not removed. Add another one "
-                    "first, or rename this one.",
+                    user_message=Message(
+                        "This is the only group, so it was not removed. Add another one "
+                        "first, or rename this one."
+                    ),
                 )
             return RemoveGroup(annotator=annotator, group=number)
 
@@ -814,7 +830,10 @@ def as_line(text: object) -> str:
         raise ParameterError(
             f"The description of a group must have at most {_LINE} characters. Got {text!r:.40} "
             "instead; longer ones belong in the guidelines.",
-            user_message=f"What belongs to a group is one line of at most {_LINE} characters. "
-            "Shorten it, or write it into the guidelines.",
+            user_message=Message(
+                "What belongs to a group is one line of at most {most} characters. Shorten it, or "
+                "write it into the guidelines.",
+                most=_LINE,
+            ),
         )
     return line

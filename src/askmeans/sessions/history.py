@@ -5,6 +5,7 @@ Nothing is deleted: taking a change back is another event, which reverses it.
 
 from typing import Any
 
+from askmeans._util.message import Message, joined
 from askmeans.queries import ME
 from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.events import (
@@ -212,28 +213,36 @@ class History:
         names = self._names.by_number()
         match change:
             case Rename(name=name):
-                return f"renamed {self._before(change)} to {name}"
+                return Message("renamed {before} to {name}", before=self._before(change), name=name)
             case Describe(group=group, description=description):
-                return f"described {names[group]}: {description}"
+                return Message(
+                    "described {group}: {description}", group=names[group], description=description
+                )
             case AddGroup(name=name):
-                return f"added {name}"
+                return Message("added {name}", name=name)
             case Merge(group=group, into=into):
-                return f"merged {self._names.first(group)} into {names[into]}"
+                one = self._names.first(group)
+                return Message("merged {group} into {other}", group=one, other=names[into])
             case Refine(group=group):
-                return f"refined {names[group]}: {', '.join(change.names)}"
+                parts = joined(change.names)
+                return Message("refined {group}: {names}", group=names[group], names=parts)
             case Flatten(group=group):
-                return f"flattened {names[group]}"
+                return Message("flattened {group}", group=names[group])
             case MoveGroup(group=group, into=None):
-                return f"moved {names[group]} to the top"
+                return Message("moved {group} to the top", group=names[group])
             case MoveGroup(group=group, into=int(parent)):
-                return f"moved {names[group]} into {names[parent]}"
+                return Message(
+                    "moved {group} into {other}", group=names[group], other=names[parent]
+                )
             case RemoveGroup(group=group):
-                return f"removed {self._names.first(group)}"
+                return Message("removed {group}", group=self._names.first(group))
             case Pin(group=group, row=row, on=on):
                 item = self._runtime.rows.item(row).label
-                return f"{'pinned' if on else 'unpinned'} {item} in {names[group]}"
+                if on:
+                    return Message("pinned {item} in {group}", item=item, group=names[group])
+                return Message("unpinned {item} in {group}", item=item, group=names[group])
             case SetOption(name=name):
-                return f"changed {name.replace('_', ' ')}"
+                return Message("changed {option}", option=name.replace("_", " "))
         raise AssertionError(change)
 
     def audit(self) -> list[Event]:

@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from askmeans._util.background import background_pool
+from askmeans._util.message import plural_message
 from askmeans._util.warning_notes import collect_warnings
 from askmeans.exceptions import AskmeansWarning
 from askmeans.fuzzy.items import ItemSet
@@ -383,9 +384,15 @@ class Learning:
         if wanted <= policy.n_clusters:
             return wanted, None
         lost, answered = collect_warnings(lambda: policy.unassigned)[0]
-        return wanted, (
-            f"{lost} of the {answered} items asked about belong to none of the {policy.n_clusters} "
-            f"groups, so there may be {wanted}."
+        return wanted, plural_message(
+            "{n} of the {answered} items asked about belongs to none of the {n_clusters} groups, "
+            "so there may be {wanted}.",
+            "{n} of the {answered} items asked about belong to none of the {n_clusters} groups, "
+            "so there may be {wanted}.",
+            int(lost),
+            answered=int(answered),
+            n_clusters=policy.n_clusters,
+            wanted=int(wanted),
         )
 
     def _evidence(self) -> "_Evidence":

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from askmeans._util.message import Message, plural_message
 from askmeans.exceptions import StopAsking
 from askmeans.llm import ModelOracle
 from askmeans.llm.prompts import PICTURES, Prompts
@@ -76,23 +77,35 @@ def answer_ahead(
         if isinstance(cause, Exception):
             raise cause
         if stopped and not oracle.is_spent:
-            return "stopped before the end"
+            return Message("stopped before the end")
         if stopped:
             left = len(rows) - start - len(values)
-            return f"stopped before the end: {oracle.refusal}. {_what_is_left(oracle, left)}"
+            return Message(
+                "stopped before the end: {reason}. {rest}",
+                reason=oracle.refusal, rest=_what_is_left(oracle, left),
+            )  # fmt: skip
     return ""
 
 
 def _what_is_left(oracle: ModelOracle, left: int) -> str:
     """The cost of the items that are left, by the mean of those answered."""
     spent = oracle.spent_in_all
-    more = ""
-    if spent.calls and spent.money is not None:
-        more = f" would cost about {left * oracle.votes * spent.money / spent.calls:.2g} more"
-    elif spent.calls:
-        tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
-        more = f" would take about {left * oracle.votes * tokens:.0f} tokens more"
-    return f"The {left} items left{more}"
+    if not spent.calls:
+        return plural_message("The {n} item left", "The {n} items left", left)
+    if spent.money is not None:
+        return plural_message(
+            "The {n} item left would cost about {money} more",
+            "The {n} items left would cost about {money} more",
+            left,
+            money=f"{left * oracle.votes * spent.money / spent.calls:.2g}",
+        )
+    tokens = (spent.tokens_in + spent.tokens_out) / spent.calls
+    return plural_message(
+        "The {n} item left would take about {tokens} tokens more",
+        "The {n} items left would take about {tokens} tokens more",
+        left,
+        tokens=round(left * oracle.votes * tokens),
+    )
 
 
 def _shown(session: Session, row: int) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from askmeans._util.message import Message
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
 from askmeans.queries import Question
 from askmeans.queries.values import numbered_text
@@ -264,8 +265,10 @@ class Moves:
                 raise SessionError(
                     "Changes of the groups must be taken back in turn, the last first "
                     f"(event {changes[-1].id}). Got event {event} instead.",
-                    user_message="Groups were added or merged after this one. Take those back "
-                    "first, the last one before the others.",
+                    user_message=Message(
+                        "Groups were added or merged after this one. Take those back "
+                        "first, the last one before the others."
+                    ),
                 )
             undo = UndoGroupChange(annotator=annotator, taken_back=event)
             return [undo, *self._restored_after(change)]
@@ -319,8 +322,10 @@ class Moves:
                 raise KeyConflictError(
                     f"Nothing was saved: this {stored.kind} to question {stored.question} was "
                     "given before and taken back since. Answer the question anew (with a new key).",
-                    user_message="Nothing was saved: you took this answer back since. "
-                    "Answer the question that is shown now.",
+                    user_message=Message(
+                        "Nothing was saved: you took this answer back since. "
+                        "Answer the question that is shown now."
+                    ),
                 )
             return stored
         old = state.reply(new.question, new.annotator)
@@ -355,16 +360,20 @@ class Moves:
             raise KeyConflictError(
                 f"Question {number} must be answered once by {new.annotator!r}. Got another "
                 f"{new.kind} after {before}; change it, or undo that first.",
-                user_message="You have answered this question before, so this answer was not "
-                "saved. Change that one under History, or undo that first.",
+                user_message=Message(
+                    "You have answered this question before, so this answer was not "
+                    "saved. Change that one under History, or undo that first."
+                ),
             )
         if not isinstance(new, Skip) and not is_leased and self._exceeds_budget(number):
             raise BudgetError(
                 f"The budget of {state.budget} questions must not be exceeded. Got an answer to "
                 f"question {number} beyond it; raise it first (`askmeans budget DB N`, "
                 "Settings.set_budget).",
-                user_message="The budget is spent, so this answer was not saved. An owner of the "
-                "session can raise it.",
+                user_message=Message(
+                    "The budget is spent, so this answer was not saved. An owner of the "
+                    "session can raise it."
+                ),
             )
 
     def _exceeds_budget(self, number: int) -> bool:
@@ -388,15 +397,24 @@ class Moves:
             where = "" if number is None else f" to question {number}"
             raise SessionError(
                 f"There must be an answer or a skip of {annotator!r}{where} to undo. Got none.",
-                user_message=f"You have no answer{where} that could be taken back. History lists "
-                "those you have.",
+                user_message=Message(
+                    "You have no answer that could be taken back. History lists those you have."
+                )
+                if number is None
+                else Message(
+                    "You have no answer to question {number} that could be taken back. History "
+                    "lists those you have.",
+                    number=str(number),
+                ),
             )
         if meant is not None and event.id != meant:
             raise SessionError(
                 f"What is taken back must still stand as it was seen (event {meant}). Got event "
                 f"{event.id} to question {event.question} by now; look at the history again.",
-                user_message="You have changed this answer since the page was loaded, so nothing "
-                "was taken back: look at the history again.",
+                user_message=Message(
+                    "You have changed this answer since the page was loaded, so nothing "
+                    "was taken back: look at the history again."
+                ),
             )
         return event
 
@@ -450,8 +468,10 @@ def not_to_take_back(event: int) -> SessionError:
     return SessionError(
         "There must be a change of groups or options that nothing changed again. "
         f"Got event {event}.",
-        user_message="This change was taken back before, or the same was changed again "
-        "since. The newest change is the one to take back.",
+        user_message=Message(
+            "This change was taken back before, or the same was changed again "
+            "since. The newest change is the one to take back."
+        ),
     )
 
 
@@ -489,6 +509,8 @@ def _check_same(stored: Event, kind: type[Event], number: int | None, value: Val
     raise KeyConflictError(
         f"A key must be used for one answer only. Got {stored.key!r:.60} again for something else "
         f"({stored.kind} {before} to question {question} came first); use a new key.",
-        user_message="This page sent another answer before, so this one was not saved. Reload the "
-        "page, and answer the question that is shown then.",
+        user_message=Message(
+            "This page sent another answer before, so this one was not saved. Reload the "
+            "page, and answer the question that is shown then."
+        ),
     )

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from askmeans._util.checks import check_number
+from askmeans._util.message import Message
 from askmeans.exceptions import InvitationError, ParameterError, SessionError, StoreError
 from askmeans.queries import ME, Answer
 from askmeans.sessions import events
@@ -121,19 +122,25 @@ class People:
             raise ParameterError(
                 "The 'name' parameter of People.invite must have at most "
                 f"{LONGEST_NAME} letters. Got {len(person)}.",
-                user_message=f"A person's name has at most {LONGEST_NAME} letters. Shorten it.",
+                user_message=Message(
+                    "A person's name has at most {most} letters. Shorten it.", most=LONGEST_NAME
+                ),
             )
         if role not in ROLES:
             raise ParameterError(
                 "The 'role' parameter of People.invite must be 'owner' or 'annotator'. "
                 f"Got {role!r:.40} instead.",
-                user_message="People are invited as annotators or as owners. Choose one of these.",
+                user_message=Message(
+                    "People are invited as annotators or as owners. Choose one of these."
+                ),
             )
         check_number(days, "days", "People.invite")
         if days > _MOST_DAYS:
             raise ParameterError(
                 f"The 'days' parameter of People.invite must be at most {_MOST_DAYS}. Got {days}.",
-                user_message=f"A link lasts {_MOST_DAYS:,} days at most. Choose fewer.",
+                user_message=Message(
+                    "A link lasts {most} days at most. Choose fewer.", most=_MOST_DAYS
+                ),
             )
         token = secrets.token_urlsafe(32)
 
@@ -184,8 +191,10 @@ class People:
                 raise SessionError(
                     "The 'who' parameter of People.revoke must be the number of a valid "
                     f"invitation, or a name. Got {who!r:.80}; there are: {there}.",
-                    user_message="This link has ended already, so nobody comes in by it. The list "
-                    "below has those that are valid.",
+                    user_message=Message(
+                        "This link has ended already, so nobody comes in by it. The list "
+                        "below has those that are valid."
+                    ),
                 )
             for number in meant:
                 transaction.revoke(number)
@@ -249,7 +258,12 @@ class People:
             raise InvitationError(
                 "Your invitation has ended: it was revoked, or its days are over. This was not "
                 "saved; all that was confirmed before is kept. Ask an owner of the session for a "
-                "new link."
+                "new link.",
+                user_message=Message(
+                    "Your invitation has ended: it was revoked, or its days are over. This was not "
+                    "saved; all that was confirmed before is kept. Ask an owner of the session for "
+                    "a new link."
+                ),
             )
 
         with self._runtime.checking(check):
@@ -319,10 +333,14 @@ class People:
                 raise SessionError(
                     f"There must be {wanted} at question {question_id}. Got none; "
                     "`People.disagreements` lists questions that people answered differently.",
-                    user_message="The answers to this question were taken back meanwhile, so there "
-                    "is nothing to decide. The results list what people disagree about now."
+                    user_message=Message(
+                        "The answers to this question were taken back meanwhile, so there "
+                        "is nothing to decide. The results list what people disagree about now."
+                    )
                     if answer is not None
-                    else "This decision was taken back before. The results show what stands.",
+                    else Message(
+                        "This decision was taken back before. The results show what stands."
+                    ),
                 )
             return events.Adjudicate(annotator=who, question=question_id, value=answer)
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.checks import check_number
+from askmeans._util.message import Message, joined, plural_message
 from askmeans._util.text import html_table
 from askmeans.results import (
     Clustering,
@@ -25,16 +26,17 @@ from askmeans.sessions.events import Event
 if TYPE_CHECKING:
     from askmeans.sessions.conflicts import Conflict
 
-NO_ANSWERS = "no answers yet"  # why there is no estimate
+NO_ANSWERS = Message("no answers yet")  # why there is no estimate
 PATH_SEPARATOR = " / "
 _NAMED = 5  # maximum number of questions listed for an annotator
 Basis = Literal["answers", "names", "data", "nothing"]
 _WITHOUT_ANSWERS: dict[Basis, str] = {
     "answers": "",
     "names": "",
-    "data": "No answers yet: the groups are those of an unsupervised fit.",
-    "nothing": "No answers yet: the groups have only names, so every item belongs to each of them "
-    "alike.",
+    "data": Message("No answers yet: the groups are those of an unsupervised fit."),
+    "nothing": Message(
+        "No answers yet: the groups have only names, so every item belongs to each of them alike."
+    ),
 }
 
 
@@ -299,8 +301,8 @@ class Status:
         if self.expected_wrong is not None:
             return expected_wrong_text(self.expected_wrong, self.n_items, self.expected_wrong_band)
         if self.error_basis == NO_ANSWERS:
-            return "No answers yet, so nothing is known of wrong items."
-        return f"No estimate of wrong items: {self.error_basis}."
+            return Message("No answers yet, so nothing is known of wrong items.")
+        return Message("No estimate of wrong items: {reason}.", reason=self.error_basis)
 
     @property
     def people(self) -> dict[str, dict[str, int]]:
@@ -331,13 +333,26 @@ class Status:
         holders = []
         for name in dict.fromkeys(each.annotator for each in self.holding):
             theirs = [each for each in self.holding if each.annotator == name]
-            numbers = [str(each.question) for each in theirs[:_NAMED]]
-            what = f"question{'s' if len(theirs) > 1 else ''} {', '.join(numbers)}"
+            numbers = joined([str(each.question) for each in theirs[:_NAMED]])
             if len(theirs) > _NAMED:
-                what += f" and {len(theirs) - _NAMED} more"
+                numbers = plural_message(
+                    "{numbers} and {n} more", "{numbers} and {n} more",
+                    len(theirs) - _NAMED, numbers=numbers,
+                )  # fmt: skip
             seconds = math.ceil(max(each.seconds for each in theirs))
-            time = f"{seconds} s" if seconds < 100 else f"{math.ceil(seconds / 60)} min"
-            holders.append(f"{name} has {what}, for up to {time} more")
+            minutes = math.ceil(seconds / 60)
+            # translators: s is seconds, min minutes
+            time = Message("{n} s", n=seconds) if seconds < 100 else Message("{n} min", n=minutes)
+            holders.append(
+                plural_message(
+                    "{name} has question {numbers}, for up to {time} more",
+                    "{name} has questions {numbers}, for up to {time} more",
+                    len(theirs),
+                    name=name,
+                    numbers=numbers,
+                    time=time,
+                )
+            )
         return tuple(holders)
 
 
@@ -436,7 +451,12 @@ class SessionResult(Result):
         if self.basis == "names" and self.expected_wrong is not None:
             n_items = len(self.memberships)
             right = rounded(n_items - self.expected_wrong)
-            return f"From the names alone: about {right} of {n_items} are probably right."
+            return plural_message(
+                "From the names alone: about {n} of {n_items} is probably right.",
+                "From the names alone: about {n} of {n_items} are probably right.",
+                right,
+                n_items=n_items,
+            )
         return _WITHOUT_ANSWERS[self.basis]
 
     def __repr__(self) -> str:

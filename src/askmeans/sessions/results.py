@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
+from askmeans._util.message import Message, Number, plural_message
 from askmeans.exceptions import AskmeansWarning
 from askmeans.policy.nested import levels_of
 from askmeans.results import Clustering
@@ -222,7 +223,7 @@ class Results:
                 left=self.left(state),
                 annotators=counts,
                 estimated_error=None,
-                error_basis="it comes with a result",
+                error_basis=Message("it comes with a result"),
                 n_items=len(runtime.rows),
                 contradictions=None,
                 notes=_notes(self._learning.notes, self._names.at_top()),
@@ -234,11 +235,15 @@ class Results:
         """The status with the estimated error of a result."""
         diagnostics = result.clustering.diagnostics
         similarity = diagnostics.similarity or {}
-        error, basis = None, NO_ANSWERS
+        error: float | None = None
+        basis: str = NO_ANSWERS
         if result.expected_wrong is not None:
-            error, basis = diagnostics.estimated_error, "the answers so far"
+            error, basis = diagnostics.estimated_error, Message("the answers so far")
         elif similarity.get("predicted_rmse") is not None:
-            error, basis = similarity["predicted_rmse"], "how well the answers so far fit together"
+            error, basis = (
+                similarity["predicted_rmse"],
+                Message("how well the answers so far fit together"),
+            )
         return replace(
             report,
             estimated_error=None if error is None else float(error),
@@ -265,21 +270,24 @@ class Results:
             owed = sum(each - count for count in begun)  # by second annotators
             new -= len(begun)
         low = high = new
-        basis = "questions of this round"
+        basis = Message("questions of this round")
         if self._forecast is not None:
             done, in_all = len(runtime.state.answered), self._forecast.n_queries
             low = max(new, in_all - done)
             high = max(low, math.ceil(_MARGIN * in_all) - done)
-            basis = f"a forecast of {in_all} questions in all"
+            basis = plural_message(
+                "a forecast of {n} question in all", "a forecast of {n} questions in all", in_all
+            )
         if runtime.left is not None:
             # Gold questions cost no budget, but the number must not show which they are.
             left = max(0, runtime.left - runtime.state.n_checked)
             low, high = min(low, left), min(high, left)
-            basis += f", at most {left} by the budget"
+            basis = Message("{estimate}, at most {left} by the budget", estimate=basis, left=left)
         low, high = owed + each * low, owed + each * high
         if each > 1:
-            basis += f", {each} answers each"
-        return Estimate(low=low, high=high, seconds_per_question=seconds, basis=f"{basis}; {pace}")
+            basis = Message("{estimate}, {n} answers each", estimate=basis, n=each)
+        basis = Message("{estimate}; {pace}", estimate=basis, pace=pace)
+        return Estimate(low=low, high=high, seconds_per_question=seconds, basis=basis)
 
     def exemplars(
         self, cluster: int, n: int, without: Collection[int], *, placed_only: bool = False
@@ -346,6 +354,10 @@ def seconds_per_answer(state: State) -> tuple[float, str]:
         ]
     gaps = [gap for gap in gaps if 0.0 <= gap < _BREAK]  # a clock may be set back
     if len(gaps) < _KNOWN:
-        return SECONDS_PER_QUESTION, f"{SECONDS_PER_QUESTION:g} seconds a question"
+        return SECONDS_PER_QUESTION, Message(
+            "{seconds} seconds a question", seconds=Number(SECONDS_PER_QUESTION)
+        )
     seconds = statistics.median(gaps)
-    return seconds, f"{seconds:.1f} seconds a question, as so far"
+    return seconds, Message(
+        "{seconds} seconds a question, as so far", seconds=Number(round(seconds, 1))
+    )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.checks import as_matrix
 from askmeans._util.files import broken_as_value_errors
+from askmeans._util.message import Message
 from askmeans.exceptions import DataError, OtherDataError
 from askmeans.fuzzy.items import as_items
 from askmeans.sessions.display import Display, Item, as_display
@@ -190,7 +191,9 @@ class Rows:
         if not 0 <= row < len(self):
             raise DataError(
                 f"There must be an item {row}. Got items 0 to {len(self) - 1} only.",
-                user_message="There is no such item here. Look for it by name under Results.",
+                user_message=Message(
+                    "There is no such item here. Look for it by name under Results."
+                ),
             )
         part = bisect.bisect_right(self._ends, row)
         return part, row - (self._ends[part - 1] if part else 0)

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from askmeans._util.message import Message
 from askmeans.exceptions import QueryError, StoreMovedError
 from askmeans.queries import Question
 from askmeans.sessions.config import Config
@@ -156,9 +157,11 @@ class Runtime:
                 f"{self.store.url} must keep all that was written to it. Got one without event "
                 f"{last.id}: an older state was restored. Stop this program and start it again, to "
                 "go on from there. The last answer was not confirmed.",
-                user_message="The database of this session was put back to an older state while "
-                "the page was open, so this was not saved. Whoever runs the session has to start "
-                "it again.",
+                user_message=Message(
+                    "The database of this session was put back to an older state while the page "
+                    "was open, so this was not saved. Whoever runs the session has to start it "
+                    "again."
+                ),
             )
         return events[1:]
 
@@ -313,7 +316,9 @@ class Runtime:
             raise QueryError(
                 f"There must be a question {number!r} in session {self.record.name!r}. Got none; "
                 "only questions that were asked have a number.",
-                user_message="There is no such question in this session. Go on with the next one.",
+                user_message=Message(
+                    "There is no such question in this session. Go on with the next one."
+                ),
             )
         return question
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from askmeans._util.checks import check_number, check_text
+from askmeans._util.message import Message
 from askmeans.exceptions import ParameterError
 from askmeans.queries import ME
 from askmeans.sessions.events import Event, Pause, Resume, SetBudget, SetOption
@@ -80,8 +81,11 @@ class Settings:
                 f"The 'name' parameter of Settings.set_option must be one of {', '.join(OPTIONS)}, "
                 f"with a text of at most {_LONGEST} characters, True or False for three of them, "
                 f"or a share from 0.0 to 1.0. Got {name!r:.40} and {value!r:.40} instead.",
-                user_message=f"This text has {len(str(value)):,} characters, and at most "
-                f"{_LONGEST:,} can be saved. Shorten it.",
+                user_message=Message(
+                    "This text has {n} characters, and at most {most} can be saved. Shorten it.",
+                    n=len(str(value)),
+                    most=_LONGEST,
+                ),
             )
         if isinstance(value, str):
             check_text(value, f"The option {name!r}")

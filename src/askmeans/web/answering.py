@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from askmeans._util.message import Message
 from askmeans.exceptions import QueryError
 from askmeans.sessions import Question, Reply, Session, Status
 from askmeans.web.cards import Card, Cards
@@ -15,9 +16,13 @@ from askmeans.web.scale import describe, describe_fully
 # (page.js), hidden ones at least every 60, as browsers have it.
 _LEASE = 90.0
 _REGROUPED = {
-    "group": "the new group", "merge": "the merging", "remove": "the removal",
-    "refine": "the sub-groups", "flatten": "that the sub-groups went", "move": "the moved group",
-}  # fmt: skip
+    "group": Message("Taken back: the new group."),
+    "merge": Message("Taken back: the merging."),
+    "remove": Message("Taken back: the removal."),
+    "refine": Message("Taken back: the sub-groups."),
+    "flatten": Message("Taken back: that the sub-groups went."),
+    "move": Message("Taken back: the moved group."),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,12 +104,14 @@ class Assignments:
         question = self.session.add_question("group", (row,), annotator=annotator)
         reply = self.session.change(question.id, value, annotator=annotator)
         text = describe(reply.value, self.session.groups.all_names)
-        return f"Saved: {self.session.item(row).label} is “{text}”."
+        return Message("Saved: {item} is “{group}”.", item=self.session.item(row).label, group=text)
 
     def into_new_group(self, question: int, annotator: str, key: str, name: str) -> str:
         """Add a group, and put the item of a question into it; the same key again adds no other."""
         reply = self.session.groups.add_for(question, name, annotator=annotator, key=key)
-        return f"There is a group {name} now. {self._describe_reply(reply)}"
+        return Message(
+            "There is a group {name} now. {saved}", name=name, saved=self._describe_reply(reply)
+        )
 
     def change(self, question: int, annotator: str, key: str, value: Any) -> str:
         """Replace one's own answer; the same answer again changes nothing."""
@@ -122,11 +129,15 @@ class Assignments:
         """Take back an answer or a skip, or that of an event."""
         undone = self.session.undo(question, annotator=annotator, key=key, event=event)
         if undone.question is None:
-            return f"Taken back: {_REGROUPED[undone.kind]}."
+            return _REGROUPED[undone.kind]
         if undone.group is not None:
-            return f"Taken back: the new group {undone.group}, and the item that was put there."
-        what = "the skip" if undone.kind == "skip" else self._describe(undone.value)
-        return f"Taken back: {what}."
+            return Message(
+                "Taken back: the new group {group}, and the item that was put there.",
+                group=undone.group,
+            )
+        if undone.kind == "skip":
+            return Message("Taken back: the skip.")
+        return Message("Taken back: {answer}.", answer=self._describe(undone.value))
 
     def _describe(self, value: Any) -> str:
         return describe_fully(value, self.session.config.ask, self.session.groups.all_names)
@@ -134,15 +145,20 @@ class Assignments:
     def _describe_reply(self, reply: Reply) -> str:
         """Describe a saved answer in a sentence."""
         if reply.kind == "skip":
-            return "Skipped: it comes again later, or for somebody else."
-        late = ""
-        if reply.late:  # it is evidence, unless an owner decided the question
-            late = f" (it came late{', but it counts' if reply.counts else ': another counts'})"
-        again = ", as before" if reply.repeated else ""
-        known = ""
-        if reply.gold is not None:  # the owner wants people to see it
-            known = f" The known answer is {self._describe(reply.gold)}."
-        return f"Saved: {self._describe(reply.value)}{again}{late}.{known}"
+            return Message("Skipped: it comes again later, or for somebody else.")
+        answer = self._describe(reply.value)
+        if reply.repeated and not reply.late:
+            saved = Message("Saved: {answer}, as before.", answer=answer)
+        elif reply.late and reply.counts:  # it is evidence, unless an owner decided the question
+            saved = Message("Saved: {answer} (it came late, but it counts).", answer=answer)
+        elif reply.late:
+            saved = Message("Saved: {answer} (it came late: another counts).", answer=answer)
+        else:
+            saved = Message("Saved: {answer}.", answer=answer)
+        if reply.gold is None:
+            return saved
+        known = self._describe(reply.gold)  # the owner wants people to see it
+        return Message("{saved} The known answer is {answer}.", saved=saved, answer=known)
 
     def _own_answer(self, question: Question, annotator: str) -> Reply | None:
         """An annotator's answer to a question, unless it was taken back."""
@@ -158,10 +174,12 @@ class Assignments:
         if mine is None:
             raise QueryError(
                 f"Question {number} must be open for {annotator!r}. Got another one.",
-                user_message="This question is not open for you, and you have no answer to it. Go "
-                "on with the next one.",
+                user_message=Message(
+                    "This question is not open for you, and you have no answer to it. Go on with "
+                    "the next one."
+                ),
             )
-        before = "skipped"
+        before: str = Message("skipped")
         if mine.kind != "skip":
             before = describe(mine.value, self.session.groups.all_names, question.kind)
         return self.cards.card(question, annotator, before=before)

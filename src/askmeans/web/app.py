@@ -18,6 +18,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from askmeans import __version__
 from askmeans._util.checks import check_number
+from askmeans._util.message import Message
 from askmeans.exceptions import (
     AskmeansError,
     InvitationError,
@@ -28,6 +29,7 @@ from askmeans.exceptions import (
 from askmeans.sessions import open as open_session
 from askmeans.web.api import make_api
 from askmeans.web.context import NO_PAGE, AppContext, is_api
+from askmeans.web.errors import explain
 from askmeans.web.guard import HEADERS, Guard
 from askmeans.web.languages import Languages, check_language, localize
 from askmeans.web.logs import RequestLog
@@ -38,7 +40,9 @@ from askmeans.web.signin import SignIn, refuse_ended
 _log = logging.getLogger("askmeans.web")
 _HOST = re.compile(r"[A-Za-z0-9_.-]+")
 _RETRY_SECONDS = 2.0  # to wait for a lost database before people read that we try again
-_CRASHED = "Something went wrong here; no answer that was confirmed is lost. The log says more."
+_CRASHED = Message(
+    "Something went wrong here; no answer that was confirmed is lost. The log says more."
+)
 
 
 def create_app(
@@ -128,7 +132,7 @@ def session_app(context: AppContext) -> FastAPI:
 
     def fail(request: Request, error: AskmeansError) -> Response:
         if isinstance(error, InvitationError):
-            return refuse_ended(context, request, str(error))
+            return refuse_ended(context, request, explain(error))
         return context.failure(request, error)
 
     # Included, every route would be worked out a second time when the first request comes.
@@ -229,7 +233,7 @@ def add_handlers(
 
     @app.exception_handler(RequestValidationError)
     def invalid(request: Request, error: RequestValidationError) -> Response:
-        text = NO_PAGE
+        text: str = NO_PAGE
         if is_api(request):
             parts = [f"{'.'.join(map(str, e['loc'][1:]))}: {e['msg']}" for e in error.errors()[:5]]
             text = "; ".join(parts)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from askmeans._util.message import Message, listed
 from askmeans.sessions import Group, Question, Session
 from askmeans.web.item_views import ItemView, ItemViews
 from askmeans.web.looks import Look
@@ -160,11 +161,14 @@ class Cards:
         """A question in a line."""
         labels = [self._session.item(row).label for row in question.items]
         if question.kind == "relative":
-            return f"{labels[0]} between {labels[1]} and {labels[2]}"
-        names = " and ".join(labels)
+            return Message(
+                "{one} between {left} and {right}", one=labels[0], left=labels[1], right=labels[2]
+            )
+        names = listed(labels)
         if question.cluster is None:
             return names
-        return f"{names} in {self._session.groups.all_names[question.cluster]}"
+        group = self._session.groups.all_names[question.cluster]
+        return Message("{items} in {group}", items=names, group=group)
 
     def practice_items(self) -> list[tuple[int, Group]]:
         """Rows for practice, one of each group; empty if people placed too few."""

@@ -1,6 +1,7 @@
 """What all routes share: the session, its questions, its results, and how a page is rendered."""
 
 import asyncio
+import contextvars
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from starlette.responses import (
 )
 
 from askmeans._util.background import background_pool
+from askmeans._util.message import Message
 from askmeans.exceptions import AskmeansError, InvitationError, StoreError
 from askmeans.sessions import Session
 from askmeans.web.answering import Assignments, QuestionView
@@ -43,8 +45,16 @@ _EXAMPLES = 12  # of each group: those of a card, and those that were before oth
 _TURNS = 2  # answers at once: one is written to the disk while the other is checked
 _TURN_SECONDS = 30.0  # after which a request no longer waits for its turn
 _MESSAGE_COOKIE, _UNDO_COOKIE = "askmeans_said", "askmeans_undo"
-NO_PAGE = "There is no page at this address. Follow a link of the page, or start at the beginning."
-TITLES = {403: "This is not for you to do", 404: "There is no such page"}  # of refusals
+NO_PAGE = Message(
+    "There is no page at this address. Follow a link of the page, or start at the beginning."
+)
+TITLES = {  # of refusals
+    403: Message("This is not for you to do"),
+    404: Message("There is no such page"),
+}
+NO_TITLE = Message("That did not work")
+
+_OTHER_PERSON = Message("This page is another person's. Reload it to see yours.")
 
 
 class AppContext:
@@ -113,7 +123,7 @@ class AppContext:
         if is_script(request):
             return PlainTextResponse(localize(text), status)
         layout = "plain.html" if annotator_of(request) is None else "base.html"
-        title = TITLES.get(status, "That did not work")
+        title = TITLES.get(status, NO_TITLE)
         return self.page(request, "error.html", status_code=status, title=title, text=text,
                          layout=layout)  # fmt: skip
 
@@ -167,21 +177,26 @@ class AppContext:
     def check_form(self, form: Form) -> None:
         """Refuse a form of another session, which may have had this address, or person."""
         if form.text("session") != self.assignments.mark:
-            raise HTTPException(409, "This page shows another session than the server. Reload it.")
+            raise HTTPException(
+                409, Message("This page shows another session than the server. Reload it.")
+            )
         if form.get("annotator") not in (None, form.sender):
-            raise HTTPException(409, "This page is another person's. Reload it to see yours.")
+            raise HTTPException(409, _OTHER_PERSON)
 
     def annotator_in(self, form: Form) -> str:
         """Who sent a form, which must be of this session, and made for the same person."""
         self.check_form(form)
         if form.sender is None:
-            raise HTTPException(409, "This page is another person's. Reload it to see yours.")
+            raise HTTPException(409, _OTHER_PERSON)
         return form.sender
 
     def check_row(self, row: int) -> None:
         """Refuse a row that is not an item's."""
         if not 0 <= row < len(self.session.rows):
-            raise HTTPException(404, f"There is no item {row}. Look for it by name under Results.")
+            raise HTTPException(
+                404,
+                Message("There is no item {row}. Look for it by name under Results.", row=str(row)),
+            )
 
     def is_owner(self, request: Request) -> bool:
         """Whether an owner sent a request."""
@@ -200,7 +215,9 @@ class AppContext:
         """Refuse an annotator's answer to a question that was not theirs."""
         name = annotator_of(request) or ""
         if not self.is_owner(request) and question not in self.session.history.questions_of(name):
-            raise HTTPException(403, "This question was not asked of you. Reload the page.")
+            raise HTTPException(
+                403, Message("This question was not asked of you. Reload the page.")
+            )
 
     def check_shown(self, request: Request, row: int) -> None:
         """Refuse an annotator an item that was neither in a question nor an example."""
@@ -212,7 +229,9 @@ class AppContext:
             return
         if any(row in session.exemplars(group.number, _EXAMPLES) for group in session.groups):
             return
-        raise HTTPException(403, "This item was not shown to you. An owner can show it to you.")
+        raise HTTPException(
+            403, Message("This item was not shown to you. An owner can show it to you.")
+        )
 
     def _predict(self, row: int) -> Sequence[float] | None:
         """Memberships of an item in the last result."""
@@ -224,7 +243,8 @@ class AppContext:
 
     async def in_background(self, work: Callable[[], T]) -> T:
         """Do work that concerns results in their own two threads."""
-        return await asyncio.get_running_loop().run_in_executor(self._background, work)
+        request = contextvars.copy_context()  # whose language the work writes
+        return await asyncio.get_running_loop().run_in_executor(self._background, request.run, work)
 
     def in_turn(self, route: Callable[P, T]) -> Callable[P, Awaitable[T]]:
         """A route for answers: few at a time, first come, first served.

@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 from typing import Any
 
+from askmeans._util.message import Message
 from askmeans.tables.columns import Column
 from askmeans.tables.reading import RawTable
 
 USES = {
-    "feature": "Sort by it",
-    "shown": "Show it",
-    "left out": "Hide it",
-    "id": "Name of the item",
+    "feature": Message("Sort by it"),
+    "shown": Message("Show it"),
+    "left out": Message("Hide it"),
+    "id": Message("Name of the item"),
 }
 KIND_NAMES = {
-    "number": "Number", "category": "Category", "boolean": "Yes or no", "date": "Date",
-    "text": "Text", "image": "Picture", "vector": "Vector",
+    "number": Message("Number"), "category": Message("Category"), "boolean": Message("Yes or no"),
+    "date": Message("Date"), "text": Message("Text"), "image": Message("Picture"),
+    "vector": Message("Vector"),
 }  # fmt: skip
 _CHOICES = ("number", "category", "boolean", "date", "text")  # kinds that a column may be given
 SAMPLES, _LONGEST_SAMPLE = 3, 160
@@ -69,7 +71,7 @@ def names_items(column: Column, table: RawTable) -> bool:
 def _sample(value: Any) -> str:
     """Shorten a value."""
     if isinstance(value, bytes | dict):
-        return "(a picture)"
+        return Message("(a picture)")
     text = " ".join(str(value).split())
     if text in ("nan", "None", "NaT", "<NA>"):
         return ""

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from askmeans import sessions
 from askmeans._util.background import background_pool
+from askmeans._util.message import Message, joined, listed, plural_message
 from askmeans._util.progress import reporting_progress
 from askmeans.exceptions import AskmeansError
 from askmeans.tables import Items, read_items
@@ -77,7 +78,9 @@ class Draft:
         self.at = time.time()
         self.data = folder  # the file, or the folder with pictures
         self.title = ""
-        self.stage: str | None = "Waiting"  # what is being done; None where it is a person's turn
+        self.stage: str | None = Message(
+            "Waiting"
+        )  # what is being done; None where it is a person's turn
         self.share: float | None = None  # of it that is done, where that is known
         self._began = time.monotonic()
         self.trouble = ""  # what went wrong, in a sentence
@@ -111,11 +114,11 @@ class Draft:
 
     def read(self, file: Path) -> None:
         """Read the file, and describe its columns."""
-        self._begin("Reading the file")
-        self.title = "Pasted texts" if file.name == _LINES else _as_title(file.stem)
+        self._begin(Message("Reading the file"))
+        self.title = Message("Pasted texts") if file.name == _LINES else _as_title(file.stem)
         self.data = file
         if file.suffix.lower() == ".zip":
-            self._begin("Unpacking the pictures")
+            self._begin(Message("Unpacking the pictures"))
             self.data = self.folder / "pictures"
             unpack_pictures(file, self.data)
             file.unlink()
@@ -123,7 +126,9 @@ class Draft:
         roles = Roles(text=("text",)) if self._has_lines else Roles()
         columns = describe_columns(table.frame, roles, table.folder)
         if not any(possible_kinds(column) for column in columns):
-            raise RefusalError("There is no column to sort by: no texts, numbers or pictures.")
+            raise RefusalError(
+                Message("There is no column to sort by: no texts, numbers or pictures.")
+            )
         id_name = next((c.name for c in columns if names_items(c, table)), None)
         self.columns = [described_column(column, table, id_name) for column in columns]
         if self.data.is_dir():
@@ -141,12 +146,22 @@ class Draft:
         self.plan = plan
         file = home / f"{file_stem(plan.title)}.db"
         _check_free(file, plan.title)
-        self._begin("Reading the file")
+        self._begin(Message("Reading the file"))
         items = self._items(plan)
         if plan.n_clusters > len(items.ids):
-            raise RefusalError(f"There are {len(items.ids)} items, so there cannot be "
-                          f"{plan.n_clusters} groups. Name fewer.")  # fmt: skip
-        self._begin(f"Finding groups among {len(items.ids):,} items")
+            raise RefusalError(
+                plural_message(
+                    "There is {n} item, so there cannot be {n_clusters} groups. Name fewer.",
+                    "There are {n} items, so there cannot be {n_clusters} groups. Name fewer.",
+                    len(items.ids),
+                    n_clusters=plan.n_clusters,
+                )
+            )
+        self._begin(
+            plural_message(
+                "Finding groups among {n} item", "Finding groups among {n} items", len(items.ids)
+            )
+        )
         if items.folder is not None:
             items = replace(items, folder=_pictures_of(file))
         with TemporaryDirectory(dir=self.folder) as folder:
@@ -201,19 +216,27 @@ class Draft:
         features = [name for name, use in uses.items() if use == "feature"]
         if len(ids) > 1:
             raise RefusalError(
-                f"One column is the name of the item, not {' and '.join(ids[:3])}. Choose one."
+                Message(
+                    "One column is the name of the item, not {columns}. Choose one.",
+                    columns=listed(ids[:3]),
+                )
             )
         if plan.n_clusters < 1:
-            raise RefusalError("Name the groups, or say how many to find.")
+            raise RefusalError(Message("Name the groups, or say how many to find."))
         if not features:
             raise RefusalError(
-                "Choose at least one column to sort by: a text, a number or a picture."
+                Message("Choose at least one column to sort by: a text, a number or a picture.")
             )
         vectors = [name for name in features if own[name].column.kind == "vector"]
         if len(vectors) > 1:
-            raise RefusalError(f"One column of vectors at most: choose {' or '.join(vectors[:3])}.")
+            raise RefusalError(
+                Message(
+                    "One column of vectors at most. Choose one of these: {columns}.",
+                    columns=joined(vectors[:3]),
+                )
+            )
         table, id_column = self._table(ids[0] if ids else None)
-        self._begin(f"Encoding {len(table.frame):,} rows")
+        self._begin(plural_message("Encoding {n} row", "Encoding {n} rows", len(table.frame)))
         with reporting_progress(self._report):
             return read_items(
                 table, id=id_column, vectors=vectors[0] if vectors else None,
@@ -243,7 +266,9 @@ class Drafts:
             for each in waiting[: max(n_old, len(self._drafts) + 1 - _MOST_DRAFTS)]:
                 self._drop(each)
             if len(self._drafts) >= _MOST_DRAFTS:
-                raise RefusalError("Several files are being read already. Wait for one of them.")
+                raise RefusalError(
+                    Message("Several files are being read already. Wait for one of them.")
+                )
             folder = self._home / f"{_PREFIX}{secrets.token_hex(8)}"
             folder.mkdir(mode=0o700)
             draft = Draft(folder)
@@ -283,7 +308,7 @@ class Drafts:
         shutil.rmtree(draft.folder, ignore_errors=True)
 
     def _start(self, draft: Draft, work: Callable[[], None]) -> None:
-        draft.stage, draft.trouble = "Waiting", ""
+        draft.stage, draft.trouble = Message("Waiting"), ""
         self._pool.submit(self._do, draft, work)
 
     def _do(self, draft: Draft, work: Callable[[], None]) -> None:
@@ -293,7 +318,7 @@ class Drafts:
             draft.trouble = explain(error)
         except Exception:
             _log.exception("A project could not be made.")
-            draft.trouble = "Something went wrong here. The log says more."
+            draft.trouble = Message("Something went wrong here. The log says more.")
         finally:
             if draft.made or not draft.is_read:  # no files are left behind
                 shutil.rmtree(draft.folder, ignore_errors=True)
@@ -304,11 +329,11 @@ def file_stem(title: str) -> str:
     """The name of a project's files."""
     stem = re.sub(r"[^\w.-]+", "-", title).strip(".-")[:60].rstrip(".-")
     if not stem:
-        raise RefusalError("The project's name needs a letter or a digit.")
+        raise RefusalError(Message("The project's name needs a letter or a digit."))
     if set("/\\") & set(title):
-        raise RefusalError("A project's name has no slashes. Choose another.")
+        raise RefusalError(Message("A project's name has no slashes. Choose another."))
     if stem.lower().endswith((".db", ".sqlite")):  # its address could be another project's
-        raise RefusalError("The project's name must not end in .db or .sqlite.")
+        raise RefusalError(Message("The project's name must not end in .db or .sqlite."))
     return stem
 
 
@@ -326,13 +351,15 @@ def _check_free(file: Path, title: str) -> None:
 
 def _taken(title: str) -> RefusalError:
     """The error of a name that is in use."""
-    return RefusalError(f"There is a project {title} already. Choose another name.")
+    return RefusalError(
+        Message("There is a project {title} already. Choose another name.", title=title)
+    )
 
 
 def _as_title(stem: str) -> str:
     """A file's name as words."""
     words = " ".join(re.split(r"[\W_]+", stem)).strip()[:60]
-    return (words[:1].upper() + words[1:]) or "New project"
+    return (words[:1].upper() + words[1:]) or Message("New project")
 
 
 def _without_paths(frame: "pd.DataFrame") -> "pd.DataFrame":

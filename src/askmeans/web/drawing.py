@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.colors import as_hex, blend, from_hex
+from askmeans._util.message import Message, plural_message
 from askmeans.results import rounded, strongest_clusters
 from askmeans.sessions import Item
+from askmeans.web import languages
 from askmeans.web.forecasting import Outlook
 
 Floats = NDArray[np.floating]
@@ -139,7 +141,7 @@ def scatter(
             )
     return (
         f'<svg class="scatter" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}" role="group" '
-        f'aria-label="Scatter of {len(plane.rows)} items, coloured by membership">'
+        'aria-labelledby="map-title">'
         f"{''.join(dots + pictures + _labels(points, strongest, names))}</svg>"
     )
 
@@ -238,7 +240,10 @@ def strips(memberships: Floats, colors: Sequence[str] | None = None) -> list[str
 
 
 def error_curve(outlook: Outlook) -> str:
-    """Wrong items to expect as answers came, with their interval, and after more cards."""
+    """Wrong items to expect as answers came, with their interval, and after more cards.
+
+    In the language of the request.
+    """
     curve, now = outlook.curve, outlook.curve[-1]
     last = now.answers + outlook.more
     wrong = [each.wrong or 0.0 for each in curve]
@@ -257,6 +262,15 @@ def error_curve(outlook: Outlook) -> str:
         return [f"{x(each.answers):.1f},{y(n):.1f}" for each, n in zip(curve, counts, strict=True)]
 
     lows, highs = points([low for low, _ in bands]), points([high for _, high in bands])
+    end = languages.localize(plural_message("{n} answer", "{n} answers", last))
+    label = languages.localize(
+        Message(
+            "Items probably in the wrong group after {first} to {last} answers: from {many} to "
+            "{few}",
+            first=curve[0].answers, last=now.answers, many=rounded(wrong[0]),
+            few=rounded(outlook.wrong),
+        )
+    )  # fmt: skip
     parts = [
         f'<polygon class="band" points="{" ".join(highs + lows[::-1])}"/>',
         f'<line class="axis" x1="{left:g}" y1="{bottom:g}" x2="{right:g}" y2="{bottom:g}"/>',
@@ -264,10 +278,10 @@ def error_curve(outlook: Outlook) -> str:
         f'<polyline class="ahead" points="{x(now.answers):.1f},{y(outlook.wrong):.1f} '
         f'{x(last):.1f},{y(outlook.after):.1f}"/>',
         f'<circle class="now" cx="{x(now.answers):.1f}" cy="{y(outlook.wrong):.1f}" r="4.5"/>',
-        f'<text x="{left - 6:g}" y="{edge + 8:g}" text-anchor="end">{rounded(top)}</text>',
+        f'<text x="{left - 6:g}" y="{edge + 8:g}" text-anchor="end">{languages.about(top)}</text>',
         f'<text x="{left - 6:g}" y="{bottom:g}" text-anchor="end">0</text>',
         f'<text x="{left:g}" y="{_CURVE_HEIGHT - 6:g}">0</text>',
-        f'<text x="{right:g}" y="{_CURVE_HEIGHT - 6:g}" text-anchor="end">{last} answers</text>',
+        f'<text x="{right:g}" y="{_CURVE_HEIGHT - 6:g}" text-anchor="end">{escape(end)}</text>',
     ]
     if outlook.target is not None and outlook.target * outlook.n_items <= top:
         goal = f"{y(outlook.target * outlook.n_items):.1f}"
@@ -275,6 +289,5 @@ def error_curve(outlook: Outlook) -> str:
         parts.append(line)
     return (
         f'<svg class="curve" viewBox="0 0 {_CURVE_WIDTH:g} {_CURVE_HEIGHT:g}" role="img" '
-        f'aria-label="Items probably in the wrong group after {curve[0].answers} to {now.answers} '
-        f'answers: from {rounded(wrong[0])} to {rounded(outlook.wrong)}">{"".join(parts)}</svg>'
+        f'aria-label="{escape(label)}">{"".join(parts)}</svg>'
     )

@@ -8,6 +8,7 @@ import logging
 import re
 from pathlib import Path
 
+from askmeans._util.message import Message
 from askmeans.exceptions import (
     AnswerError,
     AskmeansError,
@@ -29,7 +30,7 @@ from askmeans.sessions.store import is_postgresql
 
 _log = logging.getLogger("askmeans.web")
 _FOLDERS = re.compile(r"(?<![\w./:-])/(?:[^\s/'\"]+/)+")  # of an absolute path
-_LOST = (
+_LOST = Message(
     "Not saved yet: the database cannot be reached just now. Try again in a moment; no answer that "
     "was confirmed is lost."
 )
@@ -37,32 +38,51 @@ _SENTENCES: list[tuple[type[AskmeansError], str]] = [  # the first that fits
     (StoreLostError, _LOST),
     (
         StoreBusyError,
-        "Not saved yet: the database is busy. Try again in a moment; no answer that was confirmed "
-        "is lost.",
+        Message(
+            "Not saved yet: the database is busy. Try again in a moment; no answer that was "
+            "confirmed is lost."
+        ),
     ),
     (
         StoreFullError,
-        "Not saved: the disk of the server is full. No answer that was confirmed is lost; whoever "
-        "runs the session has to free some space.",
+        Message(
+            "Not saved: the disk of the server is full. No answer that was confirmed is lost; "
+            "whoever runs the session has to free some space."
+        ),
     ),
     (
         StoreError,
-        "Not saved: the database cannot be written to. No answer that was confirmed is lost; "
-        "whoever runs the session finds the reason in the log.",
+        Message(
+            "Not saved: the database cannot be written to. No answer that was confirmed is lost; "
+            "whoever runs the session finds the reason in the log."
+        ),
     ),
-    (RankError, "The answers do not tell so many groups apart, so there is no result yet."),
-    (QueryError, "There is no such question in this session. Go on with the next one."),
-    (BudgetError, "The budget does not allow this. An owner of the session can raise it."),
-    (AnswerError, "This is no answer to this question, so it was not saved. Choose another."),
+    (
+        RankError,
+        Message("The answers do not tell so many groups apart, so there is no result yet."),
+    ),
+    (QueryError, Message("There is no such question in this session. Go on with the next one.")),
+    (BudgetError, Message("The budget does not allow this. An owner of the session can raise it.")),
+    (
+        AnswerError,
+        Message("This is no answer to this question, so it was not saved. Choose another."),
+    ),
     (
         DataError,
-        "This data cannot be used as it is, so nothing was changed. Correct it, and try again.",
+        Message(
+            "This data cannot be used as it is, so nothing was changed. Correct it, and try again."
+        ),
     ),
-    (ParameterError, "This does not fit here, so nothing was changed. Correct it, and try again."),
+    (
+        ParameterError,
+        Message("This does not fit here, so nothing was changed. Correct it, and try again."),
+    ),
     (
         AskmeansError,
-        "This cannot be done now, so nothing was changed. Reload the page and try again; whoever "
-        "runs the session finds the reason in the log.",
+        Message(
+            "This cannot be done now, so nothing was changed. Reload the page and try again; "
+            "whoever runs the session finds the reason in the log."
+        ),
     ),
 ]
 _STATUS: list[tuple[type[AskmeansError], int]] = [  # the first that fits

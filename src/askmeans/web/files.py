@@ -15,6 +15,7 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 
 from askmeans._util.background import background_pool
 from askmeans._util.files import MOST_ROWS, write_sheet
+from askmeans._util.message import Message
 from askmeans._util.text import printable
 from askmeans.exceptions import AskmeansError, DataError
 from askmeans.queries import ME
@@ -33,12 +34,12 @@ from askmeans.tables.pictures import thumbnail
 from askmeans.web.result_views import ResultView
 
 EXPORTS = {
-    "spreadsheet.xlsx": "Spreadsheet",
-    "spreadsheet.csv": "The same as CSV",
-    "memberships.csv": "Memberships",
-    "centers.csv": "Centres",
-    "answers.csv": "Answers",
-    "all.json": "All of it, as JSON",
+    "spreadsheet.xlsx": Message("Spreadsheet"),
+    "spreadsheet.csv": Message("The same as CSV"),
+    "memberships.csv": Message("Memberships"),
+    "centers.csv": Message("Centres"),
+    "answers.csv": Message("Answers"),
+    "all.json": Message("All of it, as JSON"),
 }
 if find_spec("openpyxl") is None:
     del EXPORTS["spreadsheet.xlsx"]
@@ -129,7 +130,9 @@ def _as_excel(table: Table) -> bytes:
     if len(table.rows) >= MOST_ROWS:
         raise DataError(
             f"A sheet of Excel has at most {MOST_ROWS - 1:,} rows. Got {len(table.rows):,}.",
-            user_message="A sheet of Excel cannot hold so many items. Download the CSV file.",
+            user_message=Message(
+                "A sheet of Excel cannot hold so many items. Download the CSV file."
+            ),
         )
     rows = (
         [printable(value) if isinstance(value, str) else value for value in row]

@@ -5,17 +5,20 @@ from urllib.parse import parse_qs
 
 from fastapi import Depends, HTTPException, Request
 
+from askmeans._util.message import Message
 from askmeans.web.errors import RefusalError
 from askmeans.web.guard import check_token
 
 _MOST_FIELDS = 250  # of a form: a share for each group among them
 _LONGEST_NAME = 80
-INCOMPLETE = "This form came incomplete, so nothing was changed. Reload the page, and try again."
+INCOMPLETE = Message(
+    "This form came incomplete, so nothing was changed. Reload the page, and try again."
+)
 _TYPED = {  # fields that people fill in
-    "name": "a name",
-    "link": "your link, or its token",
-    "days": "for how many days",
-    "n": "how many questions",
+    "name": Message("Type a name first."),
+    "link": Message("Type your link, or its token first."),
+    "days": Message("Type for how many days first."),
+    "n": Message("Type how many questions first."),
 }
 
 
@@ -39,15 +42,16 @@ class Form:
         """A field that must be there."""
         value = self._fields.get(name, "").strip()
         if not value:
-            typed = _TYPED.get(name)
-            raise HTTPException(422, f"Type {typed} first." if typed else INCOMPLETE)
+            raise HTTPException(422, _TYPED.get(name, INCOMPLETE))
         return value
 
     def integer(self, name: str) -> int:
         """A whole number that must be there."""
         value = self.text(name)
         if not (value.isascii() and value.isdigit()) or len(value) > 15:
-            raise HTTPException(422, "Type a whole number." if name in _TYPED else INCOMPLETE)
+            raise HTTPException(
+                422, Message("Type a whole number.") if name in _TYPED else INCOMPLETE
+            )
         return int(value)
 
     def number(self, name: str) -> float:
@@ -55,7 +59,7 @@ class Form:
         try:
             return float(self.text(name))
         except ValueError:
-            raise HTTPException(422, "Type a number: 25, or 12.5.") from None
+            raise HTTPException(422, Message("Type a number: 25, or 12.5.")) from None
 
     def shares(self) -> dict[int, float]:
         """Shares of groups, from percent: fields "share-2" that are filled in."""
@@ -95,7 +99,9 @@ class Form:
 def _checked_name(name: str) -> str:
     """A group's name; refused where it is too long."""
     if len(name) > _LONGEST_NAME:
-        raise RefusalError(f"A group's name has at most {_LONGEST_NAME} letters. Shorten it.")
+        raise RefusalError(
+            Message("A group's name has at most {most} letters. Shorten it.", most=_LONGEST_NAME)
+        )
     return name
 
 
@@ -110,7 +116,10 @@ async def _read(request: Request) -> Form:
     except ValueError:
         raise HTTPException(
             422,
-            f"The form must be UTF-8, with at most {_MOST_FIELDS} fields. Choose fewer at once.",
+            Message(
+                "The form must be UTF-8, with at most {most} fields. Choose fewer at once.",
+                most=_MOST_FIELDS,
+            ),
         ) from None
     form = Form({name: values[-1] for name, values in fields.items()}, annotator_of(request))
     check_token(request, form.get("token"))

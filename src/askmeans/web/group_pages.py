@@ -6,6 +6,7 @@ from collections.abc import Callable
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans._util.message import Message, plural_message
 from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
 from askmeans.sessions.proposals import parts_of_group, suggested_sub_groups
@@ -45,7 +46,7 @@ def _add_pages(router: APIRouter, context: AppContext) -> None:
         for tile in cards.tree():
             if str(tile.group.number) == number:
                 return tile
-        raise HTTPException(404, "There is no such group any more. Open Groups again.")
+        raise HTTPException(404, Message("There is no such group any more. Open Groups again."))
 
     @router.get("/groups")
     def group_page(request: Request, refine: int | None = None) -> Response:
@@ -111,12 +112,14 @@ def _add_forms(context: AppContext, form_at: AddForm) -> None:
     def rename(form: Form, who: str) -> str:
         number, name, about = form.integer("cluster"), form.group_name(), form.get("about")
         before = next((group for group in groups if group.number == number), None)
-        text = f"The group is called {name} now."
+        text = Message("The group is called {name} now.", name=name)
         if before is None or before.name != name or about is None:
             groups.rename(number, name, annotator=who)
         if before is not None and about is not None and about.strip() != before.description:
             groups.describe(number, about.strip(), annotator=who)
-            text += " What belongs there is saved."
+            return Message(
+                "The group is called {name} now. What belongs there is saved.", name=name
+            )
         return text
 
     @form_at("/names")
@@ -125,13 +128,15 @@ def _add_forms(context: AppContext, form_at: AddForm) -> None:
         for number, name in names.items():
             groups.rename(number, name, annotator=who)
         n = len(names)
-        return f"{n} group{' has a name' if n == 1 else 's have names'} now." if n else ""
+        if not n:
+            return ""
+        return plural_message("{n} group has a name now.", "{n} groups have names now.", n)
 
     @form_at("/groups")
     def add(form: Form, who: str) -> str:
         name = form.group_name()
         groups.add(name, annotator=who)
-        return f"There is a group {name} now."
+        return Message("There is a group {name} now.", name=name)
 
     @form_at("/look", back="/groups")
     def set_look(form: Form, who: str) -> str:
@@ -145,37 +150,48 @@ def _add_forms(context: AppContext, form_at: AddForm) -> None:
             by = -1 if form.text("move") == "up" else 1
             look = look.with_move(numbers, number, by) if number in numbers else look
         session.settings.set_option("group_look", str(look), annotator=who)
-        return "The groups have another order now." if form.get("move") else "The colour is saved."
+        if form.get("move"):
+            return Message("The groups have another order now.")
+        return Message("The colour is saved.")
 
     @form_at("/merge", back="/groups")
     def merge(form: Form, who: str) -> str:
         groups.merge(form.integer("into"), form.integer("group"), annotator=who)
-        return "The two groups are one now."
+        return Message("The two groups are one now.")
 
     @form_at("/refine")
     def refine(form: Form, who: str) -> str:
         number, names = form.integer("group"), form.group_names()
         groups.refine(number, names, annotator=who)
-        return f"{groups.all_names[number]} has sub-groups now: {', '.join(names)}."
+        return Message(
+            "{group} has sub-groups now: {names}.",
+            group=groups.all_names[number], names=", ".join(names),
+        )  # fmt: skip
 
     @form_at("/flatten")
     def flatten(form: Form, who: str) -> str:
         number = form.integer("group")
         groups.flatten(number, annotator=who)
-        return f"{groups.all_names[number]} has no sub-groups any more; nothing answered is lost."
+        return Message(
+            "{group} has no sub-groups any more; nothing answered is lost.",
+            group=groups.all_names[number],
+        )
 
     @form_at("/move-group")
     def move_group(form: Form, who: str) -> str:
         number, into = form.integer("group"), form.get("into")
         groups.move_group(number, form.integer("into") if into else None, annotator=who)
-        return f"{groups.all_names[number]} is in another place now."
+        return Message("{group} is in another place now.", group=groups.all_names[number])
 
     @form_at("/remove", back="/groups")
     def remove(form: Form, who: str) -> str:
         number = form.integer("group")
         name = next((group.name for group in groups if group.number == number), "")
         groups.remove(number, annotator=who)
-        return f"The group {name} is removed: what was put there is in none of the groups now."
+        return Message(
+            "The group {name} is removed: what was put there is in none of the groups now.",
+            name=name,
+        )
 
     @form_at("/split", back="/groups")
     def split(form: Form, who: str) -> str:
@@ -191,13 +207,21 @@ def _add_forms(context: AppContext, form_at: AddForm) -> None:
         except AskmeansError:  # such as a name that is taken
             groups.undo_move(key, annotator=who)
             raise
-        moved = "1 item is" if len(rows) == 1 else f"{len(rows)} items are"
-        return f"{moved} in the new group {name} now."
+        return plural_message(
+            "{n} item is in the new group {group} now.",
+            "{n} items are in the new group {group} now.",
+            len(rows),
+            group=name,
+        )
 
     @form_at("/take-back")
     def take_back(form: Form, who: str) -> str:
         if form.get("move"):
             n = groups.undo_move(form.text("move"), annotator=who)
-            return f"Taken back: {n:,} item{' is' if n == 1 else 's are'} where they were before."
+            return plural_message(
+                "Taken back: {n} item is where it was before.",
+                "Taken back: {n} items are where they were before.",
+                n,
+            )
         session.history.take_back(form.integer("event"), annotator=who)
-        return "Taken back."
+        return Message("Taken back.")

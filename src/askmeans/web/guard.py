@@ -27,8 +27,10 @@ from fastapi import HTTPException, Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as ASGIMessage
 
+from askmeans._util.message import Message
 from askmeans.web.limits import BODY_SECONDS, MOST_HEADER_BYTES, RateLimit, rate_limit_key
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -97,7 +99,7 @@ class Guard:
             secure=is_secure, token=token, cookie_token=None if is_new else token
         )
 
-        async def send_with_headers(message: Message) -> None:
+        async def send_with_headers(message: ASGIMessage) -> None:
             if message["type"] == "http.response.start":
                 response = MutableHeaders(scope=message)
                 for header, value in HEADERS.items():
@@ -195,7 +197,9 @@ def check_token(request: Request, token: str | None) -> None:
         or token is None
         or not secrets.compare_digest(cookie.encode(), token.encode())
     ):
-        raise HTTPException(403, "This form is not of this page any more. Reload, and try again.")
+        raise HTTPException(
+            403, Message("This form is not of this page any more. Reload, and try again.")
+        )
 
 
 def _refuse_long_head(scope: Scope) -> PlainTextResponse | None:
@@ -256,8 +260,12 @@ def _refuse_foreign_form(method: str, headers: Headers, most: int) -> PlainTextR
 def _too_large(most: int) -> str:
     """What is said of a body that is too long."""
     if most > MOST_BYTES:
-        return f"This file is too large: at most {most // 1_000_000} MB. Send a part of it."
-    return f"This is too long to be sent at once: at most {most:,} bytes. Shorten it."
+        return Message(
+            "This file is too large: at most {most} MB. Send a part of it.", most=most // 1_000_000
+        )
+    return Message(
+        "This is too long to be sent at once: at most {most} bytes. Shorten it.", most=most
+    )
 
 
 def limited_receive(receive: Receive, most: int = MOST_BYTES) -> Receive:
@@ -269,7 +277,7 @@ def limited_receive(receive: Receive, most: int = MOST_BYTES) -> Receive:
     clock = asyncio.get_running_loop().time
     end = clock() + BODY_SECONDS
 
-    async def limited() -> Message:
+    async def limited() -> ASGIMessage:
         nonlocal n_bytes, is_complete, end
         if is_complete:  # the next message is that the client has gone, whenever that is
             return await receive()
@@ -277,7 +285,7 @@ def limited_receive(receive: Receive, most: int = MOST_BYTES) -> Receive:
             async with asyncio.timeout_at(end):
                 message = await receive()
         except TimeoutError:
-            raise HTTPException(408, "Sending took too long. Try again.") from None
+            raise HTTPException(408, Message("Sending took too long. Try again.")) from None
         n_bytes += len(message.get("body", b""))
         if n_bytes > most:
             raise HTTPException(413, _too_large(most))

@@ -13,6 +13,7 @@ from fastapi import HTTPException, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from askmeans._util.message import Message
 from askmeans.queries import ME
 from askmeans.sessions import Person
 from askmeans.web.context import is_api
@@ -50,7 +51,7 @@ class HomeKey:
             return True
         is_wrong = bool(token) and not is_same
         if is_wrong and count_wrong_token(self._failed, request) is Failure.RATE_LIMITED:
-            raise HTTPException(429, "Too many wrong tokens. Try again in a minute.")
+            raise HTTPException(429, Message("Too many wrong tokens. Try again in a minute."))
         return False
 
     def is_in(self, request: Request) -> bool:
@@ -108,7 +109,9 @@ class HomeSignIn:
         if response is not None:
             return response
         if is_script(request):
-            return PlainTextResponse("You are not signed in here any more. Open your link.", 401)
+            return PlainTextResponse(
+                localize(Message("You are not signed in here any more. Open your link.")), 401
+            )
         return RedirectResponse("/signin", 303)
 
     def _no_project(self, request: Request) -> Response | None:

@@ -9,6 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from askmeans._util.arrays import Floats
 from askmeans._util.checks import parse_digits
+from askmeans._util.message import Message, listed, plural_message
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.tables import NO_GROUP
 from askmeans.web.context import AppContext, redirect
@@ -75,7 +76,9 @@ def add_items(router: APIRouter, context: AppContext) -> None:
     def move(request: Request, form: SentForm) -> Response:
         """Put the chosen items, or all that match, into a group."""
         if not context.is_owner(request):
-            raise HTTPException(403, "Only owners of the session move items. Ask one of them.")
+            raise HTTPException(
+                403, Message("Only owners of the session move items. Ask one of them.")
+            )
         who, wanted = context.annotator_in(form), ItemFilter.from_fields(form.fields)
         back = wanted.address(page=form.get("page") or "")
         rows = list(form.numbered("row-"))
@@ -84,11 +87,15 @@ def add_items(router: APIRouter, context: AppContext) -> None:
         if form.get("all"):
             rows = context.item_table(context.result_views.glance()).rows(wanted).tolist()
             if len(rows) != form.integer("n"):
-                text = f"{len(rows):,} items match by now, so none was moved. Look at them again."
+                text: str = plural_message(
+                    "{n} item matches by now, so none was moved. Look at it again.",
+                    "{n} items match by now, so none was moved. Look at them again.",
+                    len(rows),
+                )
                 return redirect(back, text, failed=True)
         if not 0 < len(rows) <= _MOST_MOVED:
-            text = "Choose the items to move first." if not rows else (
-                f"At most {_MOST_MOVED:,} items are moved at once. Narrow the list first."
+            text = Message("Choose the items to move first.") if not rows else Message(
+                "At most {most} items are moved at once. Narrow the list first.", most=_MOST_MOVED
             )  # fmt: skip
             return redirect(back, text, failed=True)
         value, key = form.value(), form.text("key")
@@ -98,8 +105,16 @@ def add_items(router: APIRouter, context: AppContext) -> None:
 
         def save() -> str:
             session.groups.move(rows, group, annotator=who, key=key)
-            name = "none of the groups" if group is None else session.groups.all_names[group]
-            return f"{len(rows):,} item{' is' if len(rows) == 1 else 's are'} in {name} now."
+            if group is None:
+                return plural_message(
+                    "{n} item is in none of the groups now.",
+                    "{n} items are in none of the groups now.",
+                    len(rows),
+                )
+            return plural_message(
+                "{n} item is in {group} now.", "{n} items are in {group} now.",
+                len(rows), group=session.groups.all_names[group],
+            )  # fmt: skip
 
         text, status = context.attempt(save)
         return redirect(back, text, failed=status >= 400, undo=("move", key))
@@ -133,7 +148,11 @@ def add_items(router: APIRouter, context: AppContext) -> None:
         matches = session.rows.find(wanted) if wanted else []
         if not matches:
             raise HTTPException(
-                404, f"No item has “{wanted[:80]}” in its name or its text. Try a part of it."
+                404,
+                Message(
+                    "No item has “{words}” in its name or its text. Try a part of it.",
+                    words=wanted[:80],
+                ),
             )
         if len(matches) == 1:
             return RedirectResponse(f"/items/{matches[0]}", 303)
@@ -175,17 +194,25 @@ def explain_item(
         if annotator not in (None, reply.annotator):
             continue
         value = describe(reply.value, session.groups.all_names, question.kind)
-        text = f"{reply.annotator} answered “{value}”"
+        text = Message("{person} answered “{answer}”.", person=reply.annotator, answer=value)
         if question.kind == "group":
-            own.append(f"{text}.")
+            own.append(text)
         elif question.cluster is not None:
             by_cluster.setdefault(question.cluster, []).append(text)
         elif question.kind == "relative":
             one, left, right = (session.item(other).label for other in question.items)
-            similar.append(f"{one} between {left} on the left and {right}: {text}.")
+            similar.append(
+                Message(
+                    "{one} between {left} on the left and {right}: {answer}",
+                    one=one,
+                    left=left,
+                    right=right,
+                    answer=text,
+                )
+            )
         else:
             others = [session.item(other).label for other in question.items if other != row]
-            similar.append(f"With {' and '.join(others)}: {text}.")
+            similar.append(Message("With {items}: {answer}", items=listed(others), answer=text))
     memberships, names = result.memberships[row], result.group_names
     distances = _distances(session, row, result)
     groups = leaves(session)
@@ -198,18 +225,20 @@ def explain_item(
         for j, (name, color) in enumerate(zip(names, result_colors(session, result), strict=True))
     ]  # fmt: skip
     if is_placed:
-        summary = "People placed this item themselves; what they answered stands."
+        summary = Message("People placed this item themselves; what they answered stands.")
     elif n_answers:
-        summary = "People compared this item with others; its memberships follow from that."
+        summary = Message(
+            "People compared this item with others; its memberships follow from that."
+        )
     elif result.basis == "nothing":
-        summary = "No answers yet: the groups have only names."
+        summary = Message("No answers yet: the groups have only names.")
     elif distances is None:
-        summary = "Nobody was asked about this item; it is in the group of items like it."
+        summary = Message("Nobody was asked about this item; it is in the group of items like it.")
     else:
-        summary = (
-            "Nobody was asked about this item. It lies nearest to the centre of "
-            f"{names[int(np.argmin(distances))]}, and answers about others taught how membership "
-            "falls with distance."
+        summary = Message(
+            "Nobody was asked about this item. It lies nearest to the centre of {group}, and "
+            "answers about others taught how membership falls with distance.",
+            group=names[int(np.argmin(distances))],
         )
     reasons.sort(key=lambda reason: -reason.value)
     return Explanation(summary=summary, reasons=tuple(reasons), similar=(*own, *similar))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from askmeans._util.message import Message
 from askmeans.sessions import Item, Session
 from askmeans.tables.texts import language_of
 
@@ -197,5 +198,5 @@ def _language(text: str) -> str:
 def _as_text(value: Any) -> str:
     """Format a field."""
     if value is None:
-        return "no value"
+        return Message("no value")
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Rows
 from askmeans._util.checks import parse_digits
+from askmeans._util.message import Message
 from askmeans.queries import is_model
 from askmeans.results import strongest_clusters
 from askmeans.sessions import Item, Session
@@ -56,7 +57,9 @@ class ItemFilter:
             or len(corners) > _MOST_CORNERS
             or not all(map(_CORNER.fullmatch, corners))
         ):
-            raise HTTPException(422, "This address of a list is damaged. Open Items again.")
+            raise HTTPException(
+                422, Message("This address of a list is damaged. Open Items again.")
+            )
         area = tuple((int(x), int(y)) for x, y in (corner.split(",") for corner in corners))
         return cls(
             words=fields.get("q", "").strip()[:_MOST_WORDS], group=number, below=percent,
@@ -196,7 +199,7 @@ class ItemTable:
         """One item of the table."""
         number, confidence = int(self.group[row]), float(self.confidence[row])
         share = float(self.share[row])
-        name = "none of these" if number == NO_GROUP else self._names.get(number)
+        name = Message("none of these") if number == NO_GROUP else self._names.get(number)
         return ItemRow(
             item=self._session.item(row), group=name, color=self._colors.get(number),
             share=None if np.isnan(share) else share,

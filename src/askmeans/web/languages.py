@@ -32,7 +32,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from askmeans._util.checks import check_choice
-from askmeans._util.message import Message, Percent
+from askmeans._util.message import Message, Number, Percent
 from askmeans.results import rounded
 
 LOCALE = Path(__file__).parent / "locale"
@@ -59,6 +59,11 @@ class Language:
         """Of writing, as in HTML: ltr or rtl."""
         return str(self.locale.text_direction)
 
+    @property
+    def percent_sign(self) -> str:
+        """What follows a field for a number of percent."""
+        return str(self.locale.number_symbols["latn"]["percentSign"])
+
     def translate(self, text: str) -> str:
         """A message in this language; other text as it is."""
         if not isinstance(text, Message):
@@ -84,6 +89,8 @@ class Language:
             return self.translate(value)
         if isinstance(value, int):
             return _number(self.locale, value)
+        if isinstance(value, Number):
+            return str(format_decimal(value.value, "#,##0.##", self.locale))
         if isinstance(value, Percent):
             return self.precise_percent(value.share)
         if self.direction == "ltr":

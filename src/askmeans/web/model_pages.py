@@ -20,6 +20,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from askmeans._util.background import background_pool
+from askmeans._util.message import Message, plural_message
 from askmeans.exceptions import (
     AskmeansError,
     InvitationError,
@@ -44,7 +45,7 @@ _KEY = "OPENAI_API_KEY"
 _OPENAI = "https://api.openai.com/v1"
 _URL = re.compile(r"https?://[\w.:\[\]-]+(/[\w./~-]*)?", re.ASCII)
 _LOCAL = "http://localhost:11434/v1"  # an example
-_REVOKED = "It was stopped: the link of its owner ended. What it answered before is kept."
+_REVOKED = Message("It was stopped: the link of its owner ended. What it answered before is kept.")
 _FIELDS = ("url", "model", "price_in", "price_out", "max_cost", "max_tokens", "items")
 
 
@@ -80,7 +81,10 @@ class ModelRuns:
         with self._lock:
             if self.last is not None and self.last.is_running:
                 raise RefusalError(
-                    f"{self.last.model} is answering. Wait for it, or stop it first."
+                    Message(
+                        "{model} is answering. Wait for it, or stop it first.",
+                        model=self.last.model,
+                    )
                 )
             self.last = Run(oracle.name, len(rows))
             self._pool.submit(self._do, self.last, oracle, rows, owner)
@@ -105,16 +109,24 @@ class ModelRuns:
         try:
             with self._session.people.acting_as(owner):
                 why = answer_ahead(self._session, oracle, rows, advance)
-            run.outcome = f"It {why}." if why else f"It answered about all {run.n_items:,} items."
+            run.outcome = (
+                Message("It {reason}.", reason=why)
+                if why
+                else plural_message(
+                    "It answered about all {n} item.",
+                    "It answered about all {n} items.",
+                    run.n_items,
+                )
+            )
         except _StopError:
-            run.outcome = "It was stopped. What it answered is kept."
+            run.outcome = Message("It was stopped. What it answered is kept.")
         except InvitationError:
             run.outcome, run.failed = _REVOKED, True
         except AskmeansError as error:
             run.outcome, run.failed = error.user_message or str(error), True
         except Exception:
             _log.exception("A model's run ended.")
-            run.outcome, run.failed = "Something went wrong here. The log says more.", True
+            run.outcome, run.failed = Message("Something went wrong here. The log says more."), True
         finally:
             run.cost, run.is_running = oracle.spent, False
 
@@ -153,9 +165,13 @@ def add_models(router: APIRouter, context: AppContext) -> None:
                                if form.get("items") else None)  # fmt: skip
             if form.get("run"):
                 if not rows:
-                    raise RefusalError(f"{oracle.name} has answered about these items already.")
+                    raise RefusalError(
+                        Message(
+                            "{model} has answered about these items already.", model=oracle.name
+                        )
+                    )
                 runs.start(oracle, rows, request.state.person)
-                return redirect("/models", f"{oracle.name} is answering.")
+                return redirect("/models", Message("{model} is answering.", model=oracle.name))
             queries = GroupQueries(np.array(rows, dtype=np.int64), len(session.groups))
             return page(request, form, forecast=oracle.forecast(queries), n_asked=len(rows))
         except AskmeansError as error:
@@ -166,7 +182,7 @@ def add_models(router: APIRouter, context: AppContext) -> None:
     def stop(form: SentForm) -> Response:
         context.check_form(form)
         runs.stop()
-        return redirect("/models", "It stops after the requests that are under way.")
+        return redirect("/models", Message("It stops after the requests that are under way."))
 
 
 def _own_endpoint() -> str:
@@ -179,21 +195,26 @@ def _oracle(session: Session, form: Form, *, is_here: bool) -> ModelOracle:
     url, own = form.text("url").rstrip("/"), _own_endpoint()
     if not _URL.fullmatch(url):
         raise RefusalError(
-            "An endpoint's address is http:// or https://, a host and a path, without a key."
+            Message(
+                "An endpoint's address is http:// or https://, a host and a path, without a key."
+            )
         )
     if url != own and not is_here:
         raise RefusalError(
-            f"On a page that others reach, models are asked at {own} only. Use that address."
+            Message(
+                "On a page that others reach, models are asked at {server} only. Use that address.",
+                server=own,
+            )
         )
     max_cost, max_tokens = _optional(form, "max_cost"), _optional(form, "max_tokens")
     if max_cost is None and max_tokens is None:
         raise RefusalError(
-            "A run needs a budget: type the most money, with prices, or the most tokens."
+            Message("A run needs a budget: type the most money, with prices, or the most tokens.")
         )
     price_in, price_out = _optional(form, "price_in"), _optional(form, "price_out")
     if max_cost is not None and (price_in is None or price_out is None):
         raise RefusalError(
-            "A budget of money needs both prices. Type them, or the most tokens instead."
+            Message("A budget of money needs both prices. Type them, or the most tokens instead.")
         )
     client = model_client(url, form.text("model"), key_variable=_KEY if url == own else "")
     prompts = model_prompts(session, session.groups)
@@ -211,5 +232,5 @@ def _optional(form: Form, name: str) -> float | None:
         return None
     number = form.number(name)
     if not 0.0 <= number < 1e15:
-        raise RefusalError("Prices and budgets are numbers from 0 up. Correct them.")
+        raise RefusalError(Message("Prices and budgets are numbers from 0 up. Correct them."))
     return number

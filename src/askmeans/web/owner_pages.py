@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
+from askmeans._util.message import Message, Percent, plural_message
 from askmeans.queries import ME
 from askmeans.sessions.people import ROLES
 from askmeans.sessions.served import recall
@@ -63,7 +64,10 @@ def _add_items(router: APIRouter, context: AppContext, form_at: AddForm) -> None
         context.check_row(row)
         change = session.groups.pin if is_on else session.groups.unpin
         change(form.integer("group"), row, annotator=who)
-        return f"{session.item(row).label} is {'an' if is_on else 'no longer a pinned'} example."
+        label = session.item(row).label
+        if is_on:
+            return Message("{item} is an example.", item=label)
+        return Message("{item} is no longer a pinned example.", item=label)
 
     @router.post("/check")
     def check(request: Request, form: SentForm) -> Response:
@@ -80,7 +84,9 @@ def _add_items(router: APIRouter, context: AppContext, form_at: AddForm) -> None
 
         text, status = context.attempt(hand_out)
         if status >= 400 or not rows:
-            return redirect("/results", text or "There is nothing to check.", failed=status >= 400)
+            return redirect(
+                "/results", text or Message("There is nothing to check."), failed=status >= 400
+            )
         return RedirectResponse(f"/?check={len(rows)}", 303)
 
     @form_at("/review")
@@ -94,7 +100,7 @@ def _add_items(router: APIRouter, context: AppContext, form_at: AddForm) -> None
         is_back = form.get("value") == "back"
         value = None if is_back else form.value()
         session.people.adjudicate(form.integer("question"), value, annotator=who)
-        return "Taken back." if is_back else "Decided."
+        return Message("Taken back.") if is_back else Message("Decided.")
 
 
 def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
@@ -112,7 +118,7 @@ def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> N
                     value = ""  # that of each browser
                 if value != before[name]:
                     settings.set_option(name, value, annotator=who)
-        return "Saved."
+        return Message("Saved.")
 
     @router.post("/pause")
     def pause(request: Request, form: SentForm) -> Response:
@@ -126,18 +132,23 @@ def _add_settings(router: APIRouter, context: AppContext, form_at: AddForm) -> N
     def set_budget(form: Form, who: str) -> str:
         number = form.integer("n")
         settings.set_budget(number, annotator=who)
-        return f"The budget is {number} questions now."
+        return plural_message(
+            "The budget is {n} question now.", "The budget is {n} questions now.", number
+        )
 
     @form_at("/good-enough", back="/groups")
     def set_target(form: Form, who: str) -> str:
         """The share of wrong items to stop at; none where the field is empty."""
         percent = form.number("percent") if (form.get("percent") or "").strip() else 0.0
         if not 0.0 <= percent <= 100.0:
-            raise HTTPException(422, "Type a number of percent from 0 to 100.")
+            raise HTTPException(422, Message("Type a number of percent from 0 to 100."))
         settings.set_option("good_enough", percent / 100.0, annotator=who)
         if not percent:
-            return "Saved: by its own rule the session decides when it is good enough."
-        return f"Saved: it is good enough with fewer than {percent:.3g} % in the wrong group."
+            return Message("Saved: by its own rule the session decides when it is good enough.")
+        return Message(
+            "Saved: it is good enough with fewer than {share} in the wrong group.",
+            share=Percent(percent / 100.0),
+        )
 
 
 def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -> None:
@@ -178,7 +189,7 @@ def _add_invitations(router: APIRouter, context: AppContext, form_at: AddForm) -
     @form_at("/revoke", back="/invites")
     def revoke(form: Form, who: str) -> str:
         (ended,) = people.revoke(form.integer("number"), annotator=who)
-        return f"{ended.name} cannot come in by this link any more."
+        return Message("{name} cannot come in by this link any more.", name=ended.name)
 
 
 def _at(seconds: float | None) -> datetime | None:

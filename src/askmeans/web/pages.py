@@ -7,6 +7,7 @@ import numpy as np
 from fastapi import APIRouter, HTTPException, Query, Request
 from starlette.responses import RedirectResponse, Response
 
+from askmeans._util.message import Message
 from askmeans.sessions import Session
 from askmeans.spec import SIMILARITIES
 from askmeans.web.cards import GroupTile
@@ -21,7 +22,9 @@ from askmeans.web.scale import scale_of
 from askmeans.web.signin import add_signin, is_unnamed
 
 _SAMPLE = 500  # items among which the worked example is chosen
-_TOO_QUICK = "That came just after the question appeared, so nothing was saved. Please look again."
+_TOO_QUICK = Message(
+    "That came just after the question appeared, so nothing was saved. Please look again."
+)
 
 Number = Annotated[int | None, Query(ge=1, le=2**53)]
 
@@ -57,7 +60,9 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
         annotator = context.annotator_in(form)
         is_new = form.get("value") == "new"
         if is_new and not context.is_owner(request):
-            raise HTTPException(403, "Only owners of the session add groups. Ask one of them.")
+            raise HTTPException(
+                403, Message("Only owners of the session add groups. Ask one of them.")
+            )
         value = None if is_new else form.value()
         is_timed = form.get("shown") is not None and not is_script(request)
         if is_timed and assignments.is_too_quick(form.number("shown")):
@@ -87,7 +92,7 @@ def _add_answering(router: APIRouter, context: AppContext) -> None:
     def stop(request: Request, form: SentForm) -> Response:
         context.session.leave(annotator=context.annotator_in(form))
         if not context.sees_results(request):
-            text = "Thank you. Your answers are saved; come back at any time."
+            text = Message("Thank you. Your answers are saved; come back at any time.")
             return redirect("/history", text)
         return RedirectResponse("/results?stopped=1", 303)
 

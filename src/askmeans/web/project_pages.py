@@ -25,11 +25,12 @@ from starlette.responses import (
 from starlette.staticfiles import StaticFiles
 
 from askmeans import __version__
+from askmeans._util.message import Message
 from askmeans.exceptions import AskmeansError
 from askmeans.sessions.authors import check_annotator
 from askmeans.sessions.people import LONGEST_NAME
 from askmeans.web.app import add_handlers, check_access, protect
-from askmeans.web.context import TITLES
+from askmeans.web.context import NO_TITLE, TITLES
 from askmeans.web.draft_columns import USES
 from askmeans.web.drafts import MOST_COLUMNS, Draft, Drafts, Plan
 from askmeans.web.errors import RefusalError, explain, status_of
@@ -54,11 +55,12 @@ from askmeans.web.uploads import MOST_UPLOAD, read_upload
 _log = logging.getLogger("askmeans.web")
 _MOST_GROUPS = 50
 _ROWS = 15  # for groups, without script
-_INVALID = (
+_CRASHED = Message("Something went wrong here. The log says more.")
+_INVALID = Message(
     "This link or token is not that of this server, or it ended. Open the link that the server "
     "printed last; after a month, start it again for a new one."
 )
-_GONE = "This project was not finished, and its file is gone. Choose the file again."
+_GONE = Message("This project was not finished, and its file is gone. Choose the file again.")
 
 
 def create_projects_app(
@@ -214,7 +216,7 @@ def _add_drafts(app: FastAPI, drafts: Drafts) -> None:
             fields, file = await read_upload(request, draft.folder)
             check_token(request, fields.get("token"))
             if file is None:
-                raise RefusalError("Choose a file first, or paste some lines.")
+                raise RefusalError(Message("Choose a file first, or paste some lines."))
         except BaseException:
             draft.stage = None
             drafts.remove(draft)
@@ -290,7 +292,7 @@ def _refusal(request: Request, status: int, text: str) -> Response:
         return PlainTextResponse(localize(text), status)
     if request.scope["path"] == "/new":  # a file
         return _page(request, "new.html", status, trouble=text)
-    values: dict[str, Any] = {"text": text, "title": TITLES.get(status, "That did not work")}
+    values: dict[str, Any] = {"text": text, "title": TITLES.get(status, NO_TITLE)}
     match = PATH.fullmatch(request.scope["path"])
     if match is not None:  # as where there is such a project
         values |= {"root": root_of(match[1]), "styles": STYLES}

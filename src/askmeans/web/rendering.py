@@ -1,5 +1,6 @@
 """How templates become HTML: the environment, its filters, and translations of its sentences."""
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,9 +9,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from askmeans.results import rounded
 from askmeans.web import languages
 from askmeans.web.languages import current, localize
 from askmeans.web.scale import describe, describe_fully
+from askmeans.web.words import words_of
 
 _DEEPEST = 6  # of HTML's headings
 STATIC = Path(__file__).parent / "static"
@@ -49,6 +52,12 @@ def _pgettext(context: str, text: str, /, **values: Any) -> Markup:
     return _filled(current().catalogue.pgettext(context, text), values)
 
 
+@functools.cache
+def _words(code: str) -> Markup:
+    """The sentences of the scripts."""
+    return words_of(languages.language(code))
+
+
 def _filled(template: str, values: Mapping[str, Any]) -> Markup:
     """A sentence with its values: escaped, and whole numbers with separators of thousands."""
     return Markup(template) % {
@@ -73,9 +82,10 @@ templates.globals |= {"is_owner": False, "sees_results": False, "layout": "base.
                       "root": "", "home": "", "styles": STYLES, "here": "",
                       "_": _gettext, "gettext": _gettext, "ngettext": _ngettext,
                       "pgettext": _pgettext, "self_link": "/", "language": current,
+                      "words": lambda: _words(current().code),
                       "languages": languages.NAMES}  # fmt: skip
 templates.filters |= {"describe": describe, "describe_fully": describe_fully,
                       "markdown": as_html, "about": languages.about, "date": languages.date,
                       "decimal": languages.decimal, "number": languages.number,
-                      "percent": languages.percent,
+                      "percent": languages.percent, "rounded": rounded,
                       "precise_percent": languages.precise_percent}  # fmt: skip

@@ -5,6 +5,7 @@ import re
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from askmeans._util.message import Message
 from askmeans.web.context import AppContext
 from askmeans.web.files import EXPORTS, MEDIA_TYPES, export, picture, stream
 from askmeans.web.forms import annotator_of
@@ -54,7 +55,9 @@ def add_results(router: APIRouter, context: AppContext) -> None:
     @router.get("/export/{file}")
     async def exports(file: str) -> Response:
         if file not in EXPORTS:
-            raise HTTPException(404, "There is no such file. The results list those there are.")
+            raise HTTPException(
+                404, Message("There is no such file. The results list those there are.")
+            )
         view = None if file == "answers.csv" else await context.result_to_export()
 
         def body() -> bytes:
@@ -74,7 +77,9 @@ def add_results(router: APIRouter, context: AppContext) -> None:
         context.check_row(row)
         path = session.rows.image_file(row)
         if path is None:  # the same words whatever the reason: they reveal nothing of other files
-            raise HTTPException(404, f"Item {row} has no image in the session's folder.")
+            raise HTTPException(
+                404, Message("Item {row} has no image in the session's folder.", row=str(row))
+            )
         response = picture(context.thumbnails.small(path) if small else path)
         if request.headers.get("if-none-match") == response.headers["etag"]:
             names = ("etag", "cache-control", "vary")

@@ -5,6 +5,7 @@ All requests that wait for it wait for the same one, and hold no thread while th
 """
 
 import asyncio
+import functools
 import math
 import threading
 import time
@@ -35,6 +36,7 @@ from askmeans.web.group_views import (
     reviews,
     to_check,
 )
+from askmeans.web.languages import current, speaking
 from askmeans.web.looks import Look
 from askmeans.web.people_views import (
     Contradiction,
@@ -72,9 +74,13 @@ class ResultView:
     scatter: str
     upper: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]  # of each level above: a map, legend
     plane: Plane  # of the scatter
-    curve: str
     n_drawn: int  # items that the scatter shows
     n_profiled: int  # items that words and numbers were read from
+
+    @property
+    def curve(self) -> str:
+        """The error curve, in the language of the request."""
+        return "" if self.outlook is None else _curve_in(self.outlook, current().code)
 
     @property
     def branches(self) -> tuple[tuple[str, tuple[GroupView, ...]], ...]:
@@ -90,6 +96,13 @@ class ResultView:
     def tag(self) -> str:
         """Differs between views; the state may change without an event."""
         return f'"{self.event}-{len(self.result.ids)}"'
+
+
+@functools.lru_cache(16)
+def _curve_in(outlook: Outlook, code: str) -> str:
+    """An error curve in a language, drawn once for all requests."""
+    with speaking(code):
+        return error_curve(outlook)
 
 
 class ResultViews:
@@ -211,7 +224,6 @@ class ResultViews:
             upper=tuple(_upper_map(session, plane, result.at_level(level))
                         for level in range(1, len(result.upper) + 1)),
             plane=plane,
-            curve="" if outlook is None else error_curve(outlook),
             n_drawn=len(plane.rows),
             n_profiled=len(self._profiles.rows),
         )  # fmt: skip

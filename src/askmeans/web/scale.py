@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from askmeans._util.message import Message, Number, Percent, joined
 from askmeans.sessions import Session
 
 Value = float | tuple[float, ...]
@@ -11,10 +12,28 @@ Value = float | tuple[float, ...]
 _N_POINTS = 5
 _MOST_BUTTONS = 9  # one for each key from 1 to 9
 _WORDS = {
-    "membership": ("not at all", "a little", "half", "mostly", "entirely"),
-    "similarity": ("surely not", "unlikely", "even chance", "likely", "surely"),
+    # translators: how much an item belongs to a group
+    "membership": (
+        Message("not at all"),
+        Message("a little"),
+        Message("half"),
+        Message("mostly"),
+        Message("entirely"),
+    ),
+    # translators: how likely two items land in the same group
+    "similarity": (
+        Message("surely not"),
+        Message("unlikely"),
+        Message("even chance"),
+        Message("likely"),
+        Message("surely"),
+    ),
 }
-_SIDES = {1.0: "more like the left", 0.5: "both alike", 0.0: "more like the right"}
+_SIDES = {
+    1.0: Message("more like the left"),
+    0.5: Message("both alike"),
+    0.0: Message("more like the right"),
+}
 _FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 
@@ -40,7 +59,7 @@ def scale_of(session: Session) -> dict[str, Any]:
 
 def points_of(ask: str, levels: int | None) -> list[Point]:
     """The buttons; none if the scale is too fine for keys, which gets a slider."""
-    words = _SIDES
+    words: dict[float, str] = dict(_SIDES)
     if ask != "relative":
         n = _N_POINTS if levels is None else levels
         if not 2 <= n <= _MOST_BUTTONS:
@@ -48,7 +67,10 @@ def points_of(ask: str, levels: int | None) -> list[Point]:
         words = {place / (n - 1): _word(place / (n - 1), ask) for place in range(n)}
     return [
         Point(
-            key=str(key), value=value, shown=word if words is _SIDES else describe(value), word=word
+            key=str(key),
+            value=value,
+            shown=word if ask == "relative" else describe(value),
+            word=word,
         )
         for key, (value, word) in enumerate(words.items(), start=1)
     ]
@@ -62,22 +84,24 @@ def slider_step(levels: int | None) -> float:
 def describe(value: Value | None, names: Sequence[str] = (), ask: str = "") -> str:
     """Format a value; shares with the groups' names."""
     if value is None:
-        return "cannot say"
+        return Message("cannot say")
     if isinstance(value, tuple):
         return _describe_shares(value, names)
     if ask == "relative" and value in _SIDES:
         return _SIDES[value]
     if value in _FRACTIONS:
         return _FRACTIONS[value]
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return Message.of(Number(value))
 
 
 def describe_fully(value: Value | None, ask: str, names: Sequence[str] = ()) -> str:
     """Format a value, with its word if it has one."""
     if value is None or isinstance(value, tuple) or ask == "relative":
-        return f"“{describe(value, names, ask)}”"
+        return Message("“{answer}”", answer=describe(value, names, ask))
     word = _word(value, ask)
-    return f"“{word}” ({describe(value)})" if word else f"“{describe(value)}”"
+    if not word:
+        return Message("“{answer}”", answer=describe(value))
+    return Message("“{word}” ({answer})", word=word, answer=describe(value))
 
 
 def _describe_shares(row: tuple[float, ...], names: Sequence[str]) -> str:
@@ -87,12 +111,18 @@ def _describe_shares(row: tuple[float, ...], names: Sequence[str]) -> str:
         if share > 0.0:  # merged groups have one name
             shares[name] = shares.get(name, 0.0) + share
     if not shares:
-        return "none of these"
+        return Message("none of these")
     if list(shares.values()) == [1.0]:
         return next(iter(shares))
-    parts = [f"{share:.0%} {name}" for name, share in shares.items()]
     rest = 1.0 - sum(shares.values())
-    return ", ".join([*parts, f"{rest:.0%} none of these"] if rest > 0.005 else parts)
+    if rest > 0.005:
+        shares[Message("none of these")] = rest
+    return joined(
+        [
+            Message("{share} {group}", share=Percent(round(share, 2)), group=name)
+            for name, share in shares.items()
+        ]
+    )
 
 
 def _word(value: float, ask: str) -> str:

@@ -21,6 +21,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from askmeans._util.message import Message
 from askmeans.exceptions import AskmeansError, StoreError
 from askmeans.queries import ME
 from askmeans.sessions import Person, Session
@@ -28,7 +29,7 @@ from askmeans.sessions.served import Served, recall, remember
 from askmeans.web.context import AppContext, is_api, redirect
 from askmeans.web.forms import SentForm, is_script
 from askmeans.web.guard import cookie_name, set_cookie
-from askmeans.web.languages import prefer, speak
+from askmeans.web.languages import localize, prefer, speak
 from askmeans.web.limits import RateLimit, rate_limit_key
 
 PUBLIC_PATHS = frozenset({"/signin", "/healthz"})
@@ -43,9 +44,13 @@ TOKEN_IN_LINK = re.compile(r"[?&]token=([\w-]*)", re.ASCII)  # with any other pa
 _SIGNIN_COOKIE = re.compile(r"(__Host-)?askmeans_(home|signin)_[0-9a-f]{12}", re.ASCII)
 _WEEK = 7 * 24 * 3600.0
 COOKIE_SECONDS = 400 * 24 * 3600  # the most that browsers keep a cookie; the token may end before
-INVALID_TOKEN = "This link or token is not valid any more, or never was. Ask for a new one."
-ENDED = "Your link ended. What you answered is saved. Open a newer link of yours, or ask for one."
-_SIGNED_OUT = (
+INVALID_TOKEN = Message(
+    "This link or token is not valid any more, or never was. Ask for a new one."
+)
+ENDED = Message(
+    "Your link ended. What you answered is saved. Open a newer link of yours, or ask for one."
+)
+_SIGNED_OUT = Message(
     "You are not signed in here any more: you signed out, or your link ended. Nothing was saved. "
     "Open your link again, or ask for a new one."
 )
@@ -121,7 +126,7 @@ class SignIn:
         if isinstance(sender, Failure):
             return refuse_sender(request, sender)
         if not self._context.requests_of_people.allows(sender.name):
-            response = _refuse(request, 429, "Too many requests. Try again in a moment.")
+            response = _refuse(request, 429, Message("Too many requests. Try again in a moment."))
             response.headers["retry-after"] = "1"
             return response
         return sender
@@ -130,7 +135,7 @@ class SignIn:
         """A refusal where an annotator asks for what is for owners."""
         if person.role == "owner" or await run_in_threadpool(self._is_for_annotators, request):
             return None
-        text = "This is for owners of the session. Ask one of them."
+        text = Message("This is for owners of the session. Ask one of them.")
         return await run_in_threadpool(self._context.refusal, request, 403, text)
 
     async def _sender(self, request: Request) -> Person | Failure:
@@ -208,7 +213,9 @@ def add_signin(router: APIRouter, context: AppContext) -> None:
         context.check_form(form)
         person, people = request.state.person, context.session.people
         if not is_unnamed(person):
-            raise HTTPException(403, "Your link decides your name. Ask for a link of another name.")
+            raise HTTPException(
+                403, Message("Your link decides your name. Ask for a link of another name.")
+            )
         text, status = context.attempt(
             lambda: people.invite(" ".join(form.text("name").split()), role="owner")
         )
@@ -316,7 +323,7 @@ def presents_token(request: Request, path: str) -> bool:
 def refuse_sender(request: Request, failure: Failure, *, by_link: bool = False) -> Response:
     """A refusal without a valid token: 401 to programs and scripts, a page to people."""
     if failure is Failure.RATE_LIMITED:
-        return _refuse(request, 429, "Too many wrong tokens. Try again in a minute.")
+        return _refuse(request, 429, Message("Too many wrong tokens. Try again in a minute."))
     if is_api(request) or is_script(request):
         response = _refuse(request, 401, _NO_TOKEN if is_api(request) else _SIGNED_OUT)
         response.headers["www-authenticate"] = "Bearer"
@@ -329,4 +336,4 @@ def _refuse(request: Request, status: int, text: str) -> Response:
     """A refusal in a sentence."""
     if is_api(request):
         return JSONResponse({"detail": text}, status)
-    return PlainTextResponse(text, status)
+    return PlainTextResponse(localize(text), status)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from fastapi import HTTPException, Request
 
+from askmeans._util.message import Message
 from askmeans.tables.reading import IMAGE_SUFFIXES
 from askmeans.web.errors import RefusalError
 from askmeans.web.forms import INCOMPLETE
@@ -85,7 +86,7 @@ class _Parts:
         def write(chunk: bytes) -> None:
             content.extend(chunk)
             if len(content) > _MOST_FIELD:
-                raise HTTPException(413, "This is too long for a field. Shorten it.")
+                raise HTTPException(413, Message("This is too long for a field. Shorten it."))
 
         await self.pass_on(mark, write)
         return bytes(content)
@@ -126,19 +127,31 @@ def unpack_pictures(archive: Path, folder: Path) -> None:
             members = [each for each in opened.infolist() if _is_picture(each)]
             if not members:
                 suffixes = ", ".join(suffix[1:] for suffix in IMAGE_SUFFIXES)
-                raise RefusalError(f"There is no picture in the zip file: {suffixes}.")
+                raise RefusalError(
+                    Message("There is no picture in the zip file: {kinds}.", kinds=suffixes)
+                )
             if len(members) > _MOST_PICTURES:
                 raise RefusalError(
-                    f"A zip file has at most {_MOST_PICTURES:,} pictures, and this one has "
-                    f"{len(members):,}. Send a part of them."
+                    Message(
+                        "A zip file has at most {most} pictures, and this one has {n}. Send a part "
+                        "of them.",
+                        most=_MOST_PICTURES,
+                        n=len(members),
+                    )
                 )
             for member in members:
                 target = _unused(folder, _plain_name(member.filename))
                 left -= _unpack(opened, member, target, min(left, MOST_PICTURE))
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
-        why = "it needs a password" if "password" in str(error) else "it is damaged"
         raise RefusalError(
-            f"{archive.name} could not be unpacked: {why}. Make it again."
+            Message(
+                "{file} could not be unpacked: it needs a password. Make it again.",
+                file=archive.name,
+            )
+            if "password" in str(error)
+            else Message(
+                "{file} could not be unpacked: it is damaged. Make it again.", file=archive.name
+            )
         ) from error
 
 
@@ -166,8 +179,13 @@ def _unpack(archive: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, mos
             n_bytes += len(chunk)
             if n_bytes > most:
                 raise RefusalError(
-                    f"{target.name} is too large: a picture may have {MOST_PICTURE // 10**6} MB, "
-                    f"and all together {_MOST_UNPACKED // 10**9} GB. Send a part of them."
+                    Message(
+                        "{file} is too large: a picture may have {most} MB, and all together "
+                        "{most_together} GB. Send a part of them.",
+                        file=target.name,
+                        most=MOST_PICTURE // 10**6,
+                        most_together=_MOST_UNPACKED // 10**9,
+                    )
                 )
             file.write(chunk)
     return n_bytes

@@ -31,6 +31,7 @@ from typing import Any
 from sqlalchemy import Connection, Float, event, literal_column, select
 from sqlalchemy.dialects.sqlite import insert
 
+from askmeans._util.message import Message
 from askmeans.exceptions import (
     StoreDamagedError,
     StoreError,
@@ -218,8 +219,11 @@ def _check_files(connection: Connection, path: Path, log: str) -> None:
             f"{'no file' if now is None else 'another file'} at its place; stop every program "
             "that has the database open, so that it writes what it holds, and start again. The "
             "last answer was not confirmed.",
-            user_message=f"A file that belongs to {path.name} was removed or replaced while the "
-            "page was open, so this was not saved. Whoever runs the session has to start it again.",
+            user_message=Message(
+                "A file that belongs to {file} was removed or replaced while the page was open, so "
+                "this was not saved. Whoever runs the session has to start it again.",
+                file=path.name,
+            ),
         )
 
 
@@ -298,8 +302,11 @@ def _check_whole(path: Path, content: _Content, in_file: _Content) -> None:
         f"put the backup there once more, without {path.name}-wal and {path.name}-shm beside it "
         "(keep these where nothing was restored), and start again. The last answer was not "
         "confirmed.",
-        user_message=f"{path.name} was changed by another program while the page was open, so this "
-        "was not saved. Whoever runs the session has to put it right, and start it again.",
+        user_message=Message(
+            "{file} was changed by another program while the page was open, so this was not "
+            "saved. Whoever runs the session has to put it right, and start it again.",
+            file=path.name,
+        ),
     )
 
 
@@ -320,8 +327,11 @@ def _check_same(path: Path, now: FileId, opened: FileId) -> None:
             f"{'no file' if now is None else 'another file'} at its place; put the old one back, "
             "or export what this program still has, stop it, and start again with the database "
             "you want. The last answer was not confirmed.",
-            user_message=f"{path.name} was moved, removed or replaced while the page was open, so "
-            "this was not saved. Whoever runs the session has to put it back.",
+            user_message=Message(
+                "{file} was moved, removed or replaced while the page was open, so this was not "
+                "saved. Whoever runs the session has to put it back.",
+                file=path.name,
+            ),
         )
 
 

@@ -1,5 +1,7 @@
 // The table of items: filters act at once, keys select and move. Without it, buttons do the same.
 
+import { word } from "./words.js";
+
 const ARROWS = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
 export function items() {
@@ -19,8 +21,8 @@ export function items() {
   const count = () => {
     const chosen = all?.checked ? Number(form.elements.n.value) : boxes.filter((b) => b.checked).length;
     document.getElementById("selected").textContent = chosen
-      ? `Move ${chosen.toLocaleString("en")} ${chosen === 1 ? "item" : "items"} to`
-      : "Move to …";
+      ? word("move_items", { n: chosen })
+      : word("move");
     pageAll.checked = boxes.length > 0 && boxes.every((box) => box.checked);
   };
   const tickAll = (on) => {

@@ -1,11 +1,13 @@
 // Lists of answers and invitations: times of where one sits, filters that act at once, a button that
 // saves where something was changed, a link that is copied. Everything works without it.
 
+import { LOCALE, word } from "./words.js";
+
 for (const time of document.querySelectorAll("time")) {
   const at = new Date(time.dateTime);
   const year = at.getFullYear() === new Date().getFullYear() ? undefined : "numeric";
   const options = { year, month: "short", day: "numeric", hour: "numeric", minute: "2-digit" };
-  time.textContent = at.toLocaleString(undefined, options);
+  time.textContent = at.toLocaleString(LOCALE, options);
 }
 
 for (const form of document.querySelectorAll("form[data-filter]")) {
@@ -48,6 +50,6 @@ for (const button of document.querySelectorAll("button[data-copies]")) {
     const field = document.getElementById(button.dataset.copies);
     field.select();
     await navigator.clipboard.writeText(field.value);
-    document.getElementById("copied").textContent = "Copied";
+    document.getElementById("copied").textContent = word("copied");
   });
 }

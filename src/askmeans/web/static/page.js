@@ -12,6 +12,7 @@
 //   may have it at once.
 
 import { KEYS, ROOT, follow, legend, preview, shortcuts, sleep, unfold } from "./results.js";
+import { LOCALE, word } from "./words.js";
 
 const SETTLE = 250; // milliseconds in which nobody reads a question: a second click, a bouncing key
 const AGAIN = 1000; // between two attempts to reach the server
@@ -23,6 +24,7 @@ const IDLE = 600000; // without a move or a key: whoever sat here is gone
 const PENDING = "askmeans-pending";
 const CHECK = "askmeans-check";
 
+const DECIMALS = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
 const ANSWERED = { answer: 1, undo: -1 };
 
 const said = document.getElementById("said");
@@ -40,8 +42,7 @@ function say(text, failed) {
 
 // What came while an answer was under way, or before anybody could read the card, was for no card.
 function refuse() {
-  document.getElementById("early").textContent =
-    "Too early for this card: press it again.";
+  document.getElementById("early").textContent = word("early");
 }
 
 // From when on a question may be answered.
@@ -82,7 +83,7 @@ function checking(done = 0) {
     location.assign(`${ROOT}/results`);
   }
   box.hidden = !of || left <= 0;
-  box.textContent = `Check ${of - left + 1} of ${of}`;
+  box.textContent = word("checking", { number: of - left + 1, all: of });
   if (begun) history.replaceState(null, "", `${ROOT}/`);
 }
 
@@ -139,16 +140,12 @@ async function send(action, body) {
         body,
       });
     } catch {
-      say(
-        "Not saved yet: the server does not answer. Your answer is kept here and sent when it is " +
-          "back; whoever started askmeans may have to start it again.",
-        true,
-      );
+      say(word("unreachable"), true);
       await sleep(AGAIN);
       continue;
     }
     if (PASSING.includes(response.status)) {
-      say("Not saved yet: the server is busy. Trying again …", true);
+      say(word("busy"), true);
       await sleep(AGAIN);
       continue;
     }
@@ -158,7 +155,7 @@ async function send(action, body) {
       if (response.ok) checking(ANSWERED[action.split("/").pop()]);
     } else {
       const plain = response.headers.get("Content-Type")?.startsWith("text/plain");
-      say(plain ? text : "Not saved: the server gave no answer to this. Reload the page.", true);
+      say(plain ? text : word("no_answer"), true);
     }
     break;
   }
@@ -195,7 +192,7 @@ function pick(tile) {
   else tile.setAttribute("aria-pressed", "true");
   const both = picked();
   if (both.length === 2) mix(both);
-  else say(both.length ? `${both[0].dataset.name}, and which other group?` : "");
+  else say(both.length ? word("second_group", { group: both[0].dataset.name }) : "");
 }
 
 // The slider between two groups fills in the shares that the form sends.
@@ -205,7 +202,10 @@ function mix([first, second]) {
   const ends = box.querySelectorAll(".ends b");
   const tell = () => {
     const shares = [100 - Number(slider.value), Number(slider.value)];
-    const parts = [first, second].map((tile, place) => `${shares[place]} % ${tile.dataset.name}`);
+    const parts = [first, second].map((tile, place) => {
+      const share = word("percent", { n: shares[place] });
+      return word("share", { share, group: tile.dataset.name });
+    });
     slider.setAttribute("aria-valuetext", parts.join(", "));
     [first, second].forEach((tile, place) => {
       ends[place].textContent = parts[place];
@@ -436,7 +436,7 @@ function answering() {
   const slider = document.getElementById("fine");
   const output = document.querySelector("output[for=fine]");
   const tell = () => {
-    output.textContent = Number(slider.value).toFixed(2);
+    output.textContent = Number(slider.value).toLocaleString(LOCALE, DECIMALS);
     slider.setAttribute("aria-valuetext", output.textContent);
   };
   if (slider) {

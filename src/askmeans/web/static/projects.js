@@ -1,6 +1,8 @@
 // New projects: a file is sent as soon as it is chosen or dropped, rows for groups grow as they are
 // filled in, and a page that waits looks again. Everything works without it.
 
+import { LOCALE, word } from "./words.js";
+
 const LOOK = 700; // milliseconds between two looks at what is being done
 
 // Send a form with a file, and show how much of it has arrived.
@@ -23,7 +25,7 @@ function send(form) {
     place.textContent = text;
     if (!said) form.before(place);
   };
-  sent.querySelector("span").textContent = `Sending ${file.name} …`;
+  sent.querySelector("span").textContent = word("sending", { file: file.name });
   show(true);
   request.upload.onprogress = (event) => {
     if (event.lengthComputable) sent.querySelector("progress").value = event.loaded / event.total;
@@ -33,7 +35,7 @@ function send(form) {
     if (plain) refuse(request.responseText);
     else location.assign(request.responseURL); // also where it was read and refused by then
   };
-  request.onerror = () => refuse("The file did not arrive: the server cannot be reached.");
+  request.onerror = () => refuse(word("not_arrived"));
   request.open("POST", form.getAttribute("action"));
   request.setRequestHeader("X-Askmeans", "part");
   request.send(new FormData(form));
@@ -88,7 +90,7 @@ function rows(list) {
         if (value) field.setAttribute(name, value.replace(/\d+$/, number));
       }
       if (field.matches("input")) field.value = "";
-      else field.textContent = field.textContent.replace(/\d+$/, number + 1);
+      else field.textContent = field.textContent.replace(/\d+/, number + 1);
     }
     last.after(copy);
   };
@@ -126,7 +128,7 @@ function rows(list) {
 
 for (const time of document.querySelectorAll("time")) {
   const options = { dateStyle: "medium", timeStyle: "short" };
-  time.textContent = new Date(time.dateTime).toLocaleString(undefined, options);
+  time.textContent = new Date(time.dateTime).toLocaleString(LOCALE, options);
 }
 const form = document.getElementById("sending");
 if (form) sending(form);

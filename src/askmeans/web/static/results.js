@@ -1,5 +1,7 @@
 // What the results do beyond links and forms: they follow the answers, tell what a dot is, and take keys.
 
+import { word } from "./words.js";
+
 export const KEYS = "askmeans-keys"; // "off" where somebody does not want keys to answer
 export const ROOT = document.documentElement.dataset.root ?? ""; // where the session is served
 const LOOK = 3000; // milliseconds between two looks for something new
@@ -33,7 +35,7 @@ export async function follow() {
       unfold(old, part);
       old.replaceWith(part);
       document.getElementById("preview").hidden = true;
-      document.getElementById("renewed").textContent = "The results were renewed.";
+      document.getElementById("renewed").textContent = word("renewed");
     } catch {
       // The server may come back: look again.
     }
