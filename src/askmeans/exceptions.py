@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from askmeans._util.message import Message
     from askmeans.queries import Answers
     from askmeans.results import Result
 
@@ -252,7 +253,8 @@ class AskmeansWarning(UserWarning):
         str
             The message.
         """
-        return str(self)
+        message = self.args[0] if self.args else ""
+        return message if isinstance(message, str) else str(self)
 
 
 class CollapseWarning(AskmeansWarning):
@@ -268,23 +270,30 @@ class MissingClusterWarning(AskmeansWarning):
 
     Parameters
     ----------
-    message : str
+    message : str or Message
         The message, with ``{clusters}`` where they are listed.
     clusters : tuple of int, default=()
         The numbers of the clusters.
     """
 
-    def __init__(self, message: str, clusters: tuple[int, ...] = ()) -> None:
+    def __init__(self, message: "str | Message", clusters: tuple[int, ...] = ()) -> None:
         super().__init__(message, clusters)
         self.message = message
         self.clusters = clusters
 
     def __str__(self) -> str:
-        return self.message.replace("{clusters}", f"cluster {', '.join(map(str, self.clusters))}")
+        return self._naming(f"cluster {', '.join(map(str, self.clusters))}")
 
     def with_names(self, names: "Sequence[str]") -> str:
         named = (names[j] if j < len(names) else f"cluster {j}" for j in self.clusters)
-        return self.message.replace("{clusters}", ", ".join(named))
+        return self._naming(", ".join(named))
+
+    def _naming(self, clusters: str) -> str:
+        filled = getattr(self.message, "filled", None)  # of one that can be translated
+        if filled is None:
+            return self.message.replace("{clusters}", clusters)
+        text: str = filled(clusters=clusters)
+        return text
 
 
 class MoreClustersWarning(AskmeansWarning):

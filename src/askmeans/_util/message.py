@@ -67,6 +67,10 @@ class Message(str):
     def __new__(cls, template: str, /, **values: Any) -> Self:
         return cls._make(template, None, values)
 
+    def filled(self, **values: Any) -> Self:
+        """The same sentence with values for its placeholders."""
+        return self._make(self.template, self.plural, values)
+
     @classmethod
     def of(cls, value: Percent | Number) -> Self:
         """A value alone, which is written as in the reader's language."""

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Rows
+from askmeans._util.message import Message, Percent
 from askmeans.policy.calibration import calibrating_power, sharpened
 from askmeans.policy.models.linear import lda
 from askmeans.policy.models.training import Training
@@ -188,9 +189,13 @@ class Advisers:
     def notes(self) -> list[str]:
         """A sentence about each adviser that is hardly better than chance."""
         return [
-            f"The answers of {adviser.advice.name!r} agree with people's hardly more than chance "
-            f"would ({adviser.agreement or 0.0:.0%} of {adviser.n_together} items): next to "
-            "nothing rests on them."
+            Message(
+                "The answers of '{name}' agree with people's hardly more than chance would "
+                "({share} of {n_items} items): next to nothing rests on them.",
+                name=adviser.advice.name,
+                share=Percent(round(adviser.agreement or 0.0, 2)),
+                n_items=adviser.n_together,
+            )
             for adviser in self.given
             if adviser.n_together >= _ENOUGH and adviser.weight < _HARDLY
         ]

@@ -15,6 +15,7 @@ import numpy as np
 
 from askmeans._util.arrays import Floats, Rows
 from askmeans._util.checks import default_float_errors
+from askmeans._util.message import Message, plural_message
 from askmeans.exceptions import MissingClusterWarning, MoreClustersWarning
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.advisers import Advice
@@ -214,8 +215,10 @@ class StratifiedPolicy:
         if len(missing):
             warn(
                 MissingClusterWarning(
-                    "No item that was asked about belongs to {clusters}, so whatever is in it is a "
-                    "guess. Ask more (a larger budget).",
+                    Message(
+                        "No item that was asked about belongs to {clusters}, so whatever is in it "
+                        "is a guess. Ask more (a larger budget)."
+                    ),
                     tuple(missing.tolist()),
                 ),
                 MissingClusterWarning,
@@ -224,9 +227,16 @@ class StratifiedPolicy:
         if belief.many_unassigned:
             lost = int(belief.unassigned.sum())
             warn(
-                f"{lost} of the {belief.n_answered} items that were asked about belong to none of "
-                f"the {self.k} clusters, so a cluster may be missing. Ask for "
-                f"{belief.suggested_clusters} clusters.",
+                plural_message(
+                    "{n} of the {answered} items that were asked about belongs to none of the "
+                    "{k} clusters, so a cluster may be missing. Ask for {wanted} clusters.",
+                    "{n} of the {answered} items that were asked about belong to none of the "
+                    "{k} clusters, so a cluster may be missing. Ask for {wanted} clusters.",
+                    lost,
+                    answered=belief.n_answered,
+                    k=self.k,
+                    wanted=belief.suggested_clusters,
+                ),
                 MoreClustersWarning,
                 notes,
             )

@@ -184,31 +184,36 @@ def _detected_kind(column: "pd.Series[Any]", folder: Path | None) -> tuple[str, 
     """Detect the kind of an unnamed column, with a remark."""
     kind, values = column.dtype.kind, column.dropna()
     if values.empty:
-        return "empty", "no values"
+        return "empty", Message("no values")
     if kind == "m":
-        return "other", "durations; make them numbers to cluster by them"
+        return "other", Message("durations; make them numbers to cluster by them")
     first = values.iloc[0]
     if isinstance(first, list | tuple | np.ndarray):
         if not all(isinstance(number, int | float | np.number) for number in first):
-            return "other", "lists of words; join them to a text to cluster by them"
+            why = Message("lists of words; join them to a text to cluster by them")
+            return "other", why
         return "vector", f"lists of {len(first)}; name it as the vectors to cluster by it"
     if isinstance(first, dict | bytes):
         if isinstance(first, bytes) or {"bytes", "path"} <= first.keys():
             return "image", "pictures in the table"
-        return "other", "neither numbers nor words"
+        return "other", Message("neither numbers nor words")
     try:
         n_values = values.nunique()
     except TypeError:
-        return "other", "neither numbers nor words"
+        return "other", Message("neither numbers nor words")
     if str(column.dtype) == "category":
-        return ("constant", "one value") if n_values <= 1 < len(column) else ("category", "")
+        return (
+            ("constant", Message("one value")) if n_values <= 1 < len(column) else ("category", "")
+        )
     if kind == "O" and all(isinstance(value, int) for value in values):
         if all(isinstance(value, bool) for value in values):
             kind = "b"
         else:
-            return "other", "integers above 64 bits"
+            return "other", Message("integers above 64 bits")
     if n_values <= 1 < len(column):
-        return "constant", "one value" if len(values) == len(column) else "one value, or missing"
+        if len(values) == len(column):
+            return "constant", Message("one value")
+        return "constant", Message("one value, or missing")
     if kind == "b":
         return "boolean", ""
     if kind == "M":

@@ -260,14 +260,20 @@ def _read_csv(
         )
     if encoding not in ("utf-8-sig", "utf-16"):
         notes.append(
-            f"{path.name} is not UTF-8 and was read as {encoding}; if letters look wrong, save it "
-            "as UTF-8."
+            Message(
+                "{file} is not UTF-8 and was read as {encoding}; if letters look wrong, save it as "
+                "UTF-8.",
+                file=path.name,
+                encoding=encoding,
+            )
         )
     separator = "\t" if path.suffix.lower() == ".tsv" else _separator(text)
     if path.suffix.lower() == ".txt" and separator == _NO_SEPARATOR:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if " " in lines[0]:
-            notes.append(f"{path.name} is read as one text per line, without a header.")
+            notes.append(
+                Message("{file} is read as one text per line, without a header.", file=path.name)
+            )
             return pd.DataFrame({"text": lines})
 
     def read(**options: Any) -> Any:

@@ -18,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from askmeans._util.arrays import Floats
+from askmeans._util.message import Message
 from askmeans.exceptions import MoreClustersWarning, RankError
 from askmeans.fuzzy.arrays import keep_answers
 from askmeans.policy.belief import EXACT, Belief
@@ -87,8 +88,12 @@ class SimilarityPolicy(StratifiedPolicy):
             and _one_more_explains(belief.compared)
         ):
             warn(
-                f"{self.k + 1} clusters explain the similarities better than {self.k}. Ask for "
-                f"{self.k + 1} clusters: the same answers count.",
+                Message(
+                    "{wanted} clusters explain the similarities better than {k}. Ask for {wanted} "
+                    "clusters: the same answers count.",
+                    wanted=self.k + 1,
+                    k=self.k,
+                ),
                 MoreClustersWarning,
                 notes,
             )
