@@ -122,7 +122,7 @@ def test_vectors_in_a_table_are_the_features(home, tmp_path):
     rows = [{"v": [n / 9, 1.0], "w": [0.0, n], "name": f"n {n}"} for n in range(9)]
     page = send(home, json.dumps(rows), "vectors.json")
     both = start(home, page, **{"use-0": "feature", "use-1": "feature"})
-    assert "One column of vectors at most: choose v or w." in both.text
+    assert "One column of vectors at most. Choose one of these: v, w." in both.text
     start(home, page, **{"use-0": "feature", "use-1": "left out", "use-2": "shown"})
     with sessions.open(tmp_path / "Shop.db") as session:
         assert session.config.feature_names == ["v [1]", "v [2]"]
