@@ -217,7 +217,8 @@ class StratifiedPolicy:
                 MissingClusterWarning(
                     Message(
                         "No item that was asked about belongs to {clusters}, so whatever is in it "
-                        "is a guess. Ask more (a larger budget)."
+                        "is a guess. Ask more (a larger budget).",
+                        clusters="{clusters}",
                     ),
                     tuple(missing.tolist()),
                 ),
