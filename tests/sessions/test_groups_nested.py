@@ -526,6 +526,7 @@ def test_sub_groups_of_clusters_without_names_have_a_result_before_answers(make)
 
 def test_what_is_good_enough_reaches_sub_groups_at_once(session, again):
     answer(session, 28)
+    session.settings.set_option("good_enough", 0.001)
     assert not session.status().settled
     session.settings.set_option("good_enough", 0.4)
     assert session.status().settled

@@ -167,6 +167,9 @@ class Belief:
                 training = self._training()
                 assert training is not None
         self.stack = stack = self._stacked(ensemble, training)
+        if training.in_union.any():  # again with what models say that did not learn from the row
+            training = training.filled(stack.held_out)
+            self.stack = stack = self._stacked(ensemble, training)
         rows = np.isin(self.places, training.rows)
         belief = self._weight(training.Y, stack.pool[training.rows], rows)
         if (belief < 0.5).any():  # again with small weights for improbable answers
@@ -205,6 +208,7 @@ class Belief:
         complete = known.all(axis=1) & ~evidence.unassigned
         weight = np.where(complete, 1.0, np.minimum(mass, 1.0))
         weight[evidence.all_but_one] = 1.0 - evidence.nowhere
+        weight[evidence.in_union] = 1.0
         return weight
 
     def _training(self) -> Training | None:

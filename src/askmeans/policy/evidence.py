@@ -25,6 +25,7 @@ _CHEAP = 2  # questions to ask about a row with a cut off answer
 _SHARE = 0.1
 _CONTESTED = 0.5  # a difference that may change the strongest cluster of a row of two
 SEVERAL = 2  # items in no cluster from which on they are modelled; a single one may be a slip
+Unions = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ class Evidence:
 
     `values` are means of single answers, NaN for unknown entries; `queried` marks the entries that
     were asked for; `place`, `cluster` and `value` are the single answers on one scale; rows
-    `cut_off` have an answer at the end of a distorted scale, which may mean more.
+    `cut_off` have an answer at the end of a distorted scale, which may mean more. An answer may
+    name one of the `unions` of clusters: the item is in one of these, unknown in which.
     """
 
     items: Rows
@@ -45,6 +47,7 @@ class Evidence:
     value: Floats
     cut_off: Rows = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     annotators: Mapping[str, Annotator] = field(default_factory=dict)
+    unions: Unions = ()
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
@@ -57,6 +60,14 @@ class Evidence:
         rest = np.clip(1.0 - np.nansum(self.values, axis=1), 0.0, 1.0)
         left = np.where(np.isnan(self.values).any(axis=1), rest, 0.0)
         return np.where(self.all_but_one, self.nowhere, left)
+
+    @property
+    def in_union(self) -> NDArray[np.bool_]:
+        """Which rows are known but for a union: its clusters have all that is left."""
+        unknown = np.isnan(self.values)
+        inside = [unknown[:, list(union)].all(axis=1) & (unknown.sum(axis=1) == len(union))
+                  for union in self.unions]  # fmt: skip
+        return np.any(inside, axis=0) if inside else np.zeros(len(unknown), dtype=bool)
 
     @property
     def unassigned(self) -> NDArray[np.bool_]:
@@ -77,7 +88,7 @@ class Evidence:
         """The evidence with a column for "none of these", about which no question is asked."""
         n = len(self.items)
         rest = np.where(self.unassigned, 1.0 - np.nansum(self.values, axis=1), 0.0)
-        column = np.where(self._is_complete, rest, np.nan)[:, None]
+        column = np.where(self._is_complete | self.in_union, rest, np.nan)[:, None]
         return replace(
             self,
             values=np.hstack([self.values, column]),
@@ -186,7 +197,10 @@ class Evidence:
 
 
 def evidence_of(
-    answers: Answers, n_clusters: int, features: Callable[[Rows], Floats] | None = None
+    answers: Answers,
+    n_clusters: int,
+    features: Callable[[Rows], Floats] | None = None,
+    unions: Unions = (),
 ) -> Evidence:
     """The evidence of all answers to membership and group questions, on one scale.
 
@@ -248,6 +262,7 @@ def evidence_of(
         value=value,
         cut_off=np.unique(opinions.place[cut_off]),
         annotators=described(opinions, scales, weight),
+        unions=unions,
     )
 
 

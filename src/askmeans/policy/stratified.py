@@ -22,7 +22,7 @@ from askmeans.policy.advisers import Advice
 from askmeans.policy.annotators import drift_notes
 from askmeans.policy.belief import ENOUGH, Belief
 from askmeans.policy.ensemble import Ensemble, one_thread
-from askmeans.policy.evidence import Evidence, evidence_of
+from askmeans.policy.evidence import Evidence, Unions, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.ranking import Ranking, Settings, different
@@ -44,6 +44,7 @@ class StratifiedPolicy:
         self.items = items
         self.settings = settings
         self.n_clusters = self.k = settings.n_clusters
+        self.unions: Unions = ()  # of clusters that an answer may name together
         self._answers = Answers()
         self._advice: tuple[Advice, ...] = ()
         self._examples: Examples | None = None
@@ -198,7 +199,7 @@ class StratifiedPolicy:
     @default_float_errors()
     def memberships_without(self, advisers: Set[str]) -> Floats:
         """The result without some advisers."""
-        evidence = evidence_of(self._answers, self.k, self._features)
+        evidence = evidence_of(self._answers, self.k, self._features, self.unions)
         others = tuple(advice for advice in self._advice if advice.name not in advisers)
         with self._learning:
             ensemble, strata = self._models_for(evidence)
@@ -296,7 +297,7 @@ class StratifiedPolicy:
 
     def _new_belief(self, answers: Answers) -> Belief:
         """Learn from these answers."""
-        evidence = evidence_of(answers, self.k, self._features)
+        evidence = evidence_of(answers, self.k, self._features, self.unions)
         ensemble, strata = self._models_for(evidence)
         return Belief(ensemble, strata, evidence, self.settings.scale, advice=self._advice)
 
@@ -333,7 +334,8 @@ class StratifiedPolicy:
         """
         rest = (self.k,) if evidence.has_unassigned else ()
         decided = np.nan_to_num(evidence.values).max(axis=1, initial=0.0) >= 0.5
-        met = np.flatnonzero(np.nansum(evidence.values, axis=0) > NOTHING)
+        possible = np.isnan(evidence.values[evidence.in_union]).any(axis=0)
+        met = np.flatnonzero((np.nansum(evidence.values, axis=0) > NOTHING) | possible)
         if decided.sum() < ENOUGH * self.k or len(met) < 2:
             return (*range(self.k), *rest)
         return (*met.tolist(), *rest)

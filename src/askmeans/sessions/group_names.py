@@ -30,10 +30,10 @@ class GroupNames:
         names = self._known(self._memberships if memberships is None else memberships)
         return [names[number] for number in self._runtime.groups.living]
 
-    def at_top(self) -> list[str]:
-        """What the groups at the top are called: the columns of the policy."""
+    def of_columns(self) -> list[str]:
+        """What the groups without sub-groups are called: the columns of the policy."""
         called, groups = self._known(self._memberships), self._runtime.groups
-        return [called[number] for number in groups.children(None)]
+        return [called[number] for number in groups.leaves]
 
     def by_number(self) -> list[str]:
         """The names of the groups by number; a merged one has the name of its group.

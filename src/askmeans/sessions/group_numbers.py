@@ -22,6 +22,7 @@ from askmeans._util.message import Message, Number
 from askmeans.exceptions import AnswerError
 from askmeans.policy.advisers import Advice
 from askmeans.policy.growing import WHOLE, without_replaced
+from askmeans.policy.nested import Tree, normalized
 from askmeans.queries import Answer, Question
 from askmeans.queries.values import SHARES_EXCEED_1, Row, as_row, to_scale
 from askmeans.sessions.events import (
@@ -117,6 +118,12 @@ class GroupNumbers:
             j for j in sorted(numbers)
             if j not in self.into and self.resolve(j) == j and self.parent(j) == number
         ]  # fmt: skip
+
+    @property
+    def tree(self) -> Tree:
+        """The tree of the present groups."""
+        children = {number: tuple(self.children(number)) for number in self.inner}
+        return Tree(top=tuple(self.children(None)), children=children)
 
     @property
     def inner(self) -> list[int]:
@@ -363,24 +370,21 @@ def _is_silent(answer: Answer) -> bool:
 
 
 def as_advice(
-    advice: Mapping[str, Mapping[int, Row | None]],
-    groups: GroupNumbers,
-    within: int | None = None,
+    advice: Mapping[str, Mapping[int, Row | None]], groups: GroupNumbers
 ) -> tuple[Advice, ...]:
-    """Advice by the present groups: those at the top, or those within one."""
-    tables = []
+    """Advice by the present groups without sub-groups; they share alike in what names a group."""
+    tables, tree = [], groups.tree
     for name, rows in sorted(advice.items()):
         known: dict[int, Row] = {}
-        for row, shares in rows.items():
-            now = None
-            if shares is not None:
-                now = (
-                    groups.row_now(shares)
-                    if within is None
-                    else groups.row_within(shares, within, is_about=False)
-                )
-            if now:
-                known[row] = now
+        for item, shares in rows.items():
+            if shares is None:
+                continue
+            parts: dict[int | None, Row] = {None: groups.row_now(shares)}
+            for group in tree.children:
+                row = groups.row_within(shares, group, is_about=False)
+                if row and (row := normalized(row)):
+                    parts[group] = row
+            known[item] = tree.row(parts, even=True)
         if known:
             items, table = np.array(list(known), dtype=np.intp), np.array(list(known.values()))
             tables.append(Advice.of_table(name, items, table))

@@ -11,7 +11,7 @@ Rules of this file:
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,17 +22,16 @@ from askmeans._util.background import background_pool
 from askmeans._util.message import plural_message
 from askmeans._util.warning_notes import collect_warnings
 from askmeans.exceptions import AskmeansWarning
-from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.examples import Examples
 from askmeans.policy.growing import renumbered, to_ask_again
 from askmeans.policy.models.forest import load as load_forest
-from askmeans.policy.nested import NestedPolicy, Node
+from askmeans.policy.nested import LeafAnswers, NestedPolicy, Tree
 from askmeans.policy.ranking import Settings
 from askmeans.policy.stratified import StratifiedPolicy
-from askmeans.queries import Answers, Question
+from askmeans.queries import Answer, Answers, Question
 from askmeans.queries.answers import AnswerBatch
 from askmeans.queries.values import difference
-from askmeans.results import Clustering, ErrorEstimate, Result
+from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import Value
 from askmeans.sessions.group_numbers import as_advice, as_evidence
@@ -60,9 +59,7 @@ class ComputedResult:
     examples: Examples | None
     notes: tuple[AskmeansWarning, ...]
     has_evidence: bool  # whether an answer or advice places an item
-    children: Mapping[int, tuple[int, ...]]  # of groups that have sub-groups
-    within: Mapping[int, Clustering]  # the results within these
-    notes_within: tuple[tuple[int, AskmeansWarning], ...]  # by group
+    tree: Tree  # the groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +70,10 @@ class _Evidence:
     n_changes: int  # events of the log that changed answers
     n_rewrites: int  # those of them that require a new table
     n_given: int  # answers in the log
-    answers: Answers  # about the groups at the top
+    answers: Answers  # by the groups without sub-groups
     again: tuple[Question, ...]  # questions about items that may belong to a new group
-    nodes: tuple[Node, ...] = ()  # the groups that have sub-groups, with the answers about these
+    tree: Tree  # the groups
+    of_leaves: LeafAnswers | None = None  # where groups have sub-groups
 
 
 class Fitter:
@@ -163,8 +161,8 @@ class Learning:
         self._finding = threading.Lock()
         self._policy: StratifiedPolicy | None = None
         self._nested: NestedPolicy | None = None  # where groups have sub-groups
-        self._nesting = threading.Lock()
-        self._made_with: tuple[Config, int] | None = None
+        self._tree = Tree(top=())  # the groups of the policy
+        self._made_with: tuple[Config, int, Tree] | None = None
         self._taught = Answers()
         self._notes: list[tuple[int, AskmeansWarning]] = []  # with their round
 
@@ -176,7 +174,7 @@ class Learning:
     def start_with(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
         """Take the policy that the session was created with, of the same items."""
         self._policy = policy
-        self._made_with = self._policy_config(), len(self.runtime.rows)
+        self._made_with = self._policy_config(), len(self.runtime.rows), self.runtime.groups.tree
         self._notes = [(0, note) for note in notes]
 
     def catch_up(self) -> StratifiedPolicy:
@@ -189,9 +187,9 @@ class Learning:
             with runtime.lock:
                 runtime.catch_up()
                 config, X = self._policy_config(), runtime.rows.matrix
-                made_with = config, len(X)
                 evidence, groups = self._evidence(), runtime.groups
-                answers, nodes, top = evidence.answers, evidence.nodes, groups.children(None)
+                answers, tree = evidence.answers, evidence.tree
+                made_with = config, len(X), tree
                 advice = as_advice(runtime.state.advice, groups)
                 names, about = dict(runtime.state.names), dict(runtime.state.descriptions)
                 options = dict(runtime.state.options)
@@ -201,39 +199,24 @@ class Learning:
                 policy, notes = collect_warnings(partial(config.make_policy, X, runtime.rows.blank))
                 self._taught = Answers()
                 self._notes = [(0, note) for note in notes]
-
-            def examples(within: int | None = None) -> Examples | None:
-                of = self._name_examples
-                return None if of is None else of.of(names, about, groups, within)
-
-            policy.advice = advice
-            policy.examples = examples()
+            policy.advice, examples = advice, self._name_examples
+            policy.examples = None if examples is None else examples.of(names, about, groups)
             policy.change_settings(
                 audit=options.get(AUDIT_SHARE, 0.0),
                 target=options.get(GOOD_ENOUGH, self._target) or None,
             )
+            nested = None
+            if evidence.of_leaves is not None:
+                nested = NestedPolicy(policy, tree)
+                nested.learn(evidence.of_leaves)
             if self._taught is not answers:
                 self._teach(policy, answers)
-            with self._nesting:
-                self._nested = self._branching(policy, config) if nodes else None
-                if self._nested is not None:
-                    within = {node.number: examples(node.number) for node in nodes}
-                    self._nested.learn(top, answers, nodes, within)
+            self._nested, self._tree = nested, tree
             # Only now, so that no other thread proposes questions that are answered.
             self._policy, self._made_with = policy, made_with
             if moment is not None:
                 moment.is_taught = True
             return policy
-
-    def _branching(self, policy: StratifiedPolicy, config: Config) -> NestedPolicy:
-        """The policy of groups within groups: as before, with the same policy at the top."""
-        if self._nested is not None and self._nested.root is policy:
-            return self._nested
-
-        def make(items: ItemSet, n_clusters: int) -> StratifiedPolicy:
-            return replace(config, n_clusters=n_clusters).make_policy(items)
-
-        return NestedPolicy(policy, make)
 
     def follow_up(self, annotator: str) -> list[Question]:
         """The question about the sub-group of the item that an annotator answered last, if any.
@@ -251,10 +234,9 @@ class Learning:
         if not named or group is None or question.cluster == group:  # in none of the sub-groups
             return []
         row = question.items[0]
-        with self._nesting:
-            nested = self._nested
-            if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
-                return []
+        nested = self._nested
+        if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
+            return []
         return [Question("group", question.items, group)]
 
     def warm_up(self) -> None:
@@ -283,10 +265,9 @@ class Learning:
             return first
         more, groups = n - len(first), self.runtime.groups
         busy: Set[Question] = pending | set(first)
-        with self._nesting:
-            nested = self._nested
-            if nested is not None:
-                return first + collect_warnings(lambda: nested.propose(more, busy, annotator))[0]
+        nested = self._nested
+        if nested is not None:
+            return first + collect_warnings(lambda: nested.propose(more, busy, annotator))[0]
         if groups.is_plain:
             return first + collect_warnings(lambda: policy.propose(more, busy, annotator))[0]
         columns = {q for q in map(groups.to_columns, busy) if q is not None}
@@ -314,24 +295,18 @@ class Learning:
                 last is None or last.answers is not answers or last.policy is not policy
                 or last.settings is not settings or last.examples is not examples
             ):  # fmt: skip
-                result, notes = collect_warnings(lambda: _result(policy, answers))
-                if self._nested is not None:  # some answers are about sub-groups alone
+                nested, tree = self._nested, self._tree
+                result, notes = collect_warnings(lambda: _result(policy, answers, nested))
+                if nested is not None:  # some answers are about sub-groups alone
                     with self.runtime.lock:
                         numbers = [event.question for event in self.runtime.state.evidence()]
                     result = replace(result, n_queries=len({*numbers}), n_queries_raw=len(numbers))
-                within: dict[int, Clustering] = {}
-                notes_within: list[tuple[int, AskmeansWarning]] = []
-                with self._nesting:
-                    branches = {} if self._nested is None else self._nested.branches
-                    for number, branch in branches.items():
-                        within[number], warned = collect_warnings(branch.clustering)
-                        notes_within += [(number, note) for note in warned]
                 self.last_result = last = ComputedResult(
                     result=result, answers=answers, policy=policy, settings=settings,
                     examples=examples, notes=tuple(notes),
-                    has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches)),
-                    children={j: branch.node.children for j, branch in branches.items()},
-                    within=within, notes_within=tuple(notes_within),
+                    has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches))
+                    or (nested is not None and nested.has_partly_known),
+                    tree=tree,
                 )  # fmt: skip
             return last
 
@@ -354,9 +329,8 @@ class Learning:
     @property
     def settled(self) -> bool:
         """Whether the policy would stop, by the models fitted so far."""
-        with self._nesting:
-            policy = self._nested or self.policy
-            return collect_warnings(lambda: policy.settled)[0]
+        policy = self.policy
+        return collect_warnings(lambda: policy.settled)[0]
 
     def is_surprising(self, number: int, value: Value) -> bool:
         """Whether confident models expected another answer."""
@@ -366,6 +340,9 @@ class Learning:
         expected = collect_warnings(lambda: policy.expected(question.items[0]))[0]
         if expected is None:
             return False
+        if self._nested is not None:
+            tree = self._nested.tree
+            expected = tuple(tree.summed(np.array([expected]), tree.top)[0].tolist())
         if isinstance(value, tuple):
             distance = difference(self.runtime.groups.row_now(value), expected)
             return max(expected) > DISAGREEING and distance > DISAGREEING
@@ -380,19 +357,20 @@ class Learning:
     def suggestion(self) -> tuple[int, str | None]:
         """The number of groups that the answers suggest; and why, if there are fewer."""
         policy = self.policy
-        wanted = collect_warnings(lambda: policy.suggested_clusters)[0]
-        if wanted <= policy.n_clusters:
-            return wanted, None
+        more = collect_warnings(lambda: policy.suggested_clusters)[0] - policy.n_clusters
+        n_groups = len(self.runtime.groups.children(None))
+        if more <= 0:
+            return n_groups, None
         lost, answered = collect_warnings(lambda: policy.unassigned)[0]
-        return wanted, plural_message(
+        return n_groups + more, plural_message(
             "{n} of the {answered} items asked about belongs to none of the {n_clusters} groups, "
             "so there may be {wanted}.",
             "{n} of the {answered} items asked about belong to none of the {n_clusters} groups, "
             "so there may be {wanted}.",
             int(lost),
             answered=int(answered),
-            n_clusters=policy.n_clusters,
-            wanted=int(wanted),
+            n_clusters=n_groups,
+            wanted=n_groups + more,
         )
 
     def _evidence(self) -> "_Evidence":
@@ -405,37 +383,28 @@ class Learning:
         if self._table is None:
             groups = self.runtime.groups
             evidence = as_evidence(state.evidence(), self.runtime.plain_question, groups)
-            answers = Answers.of(renumbered(evidence), len(groups.children(None)))
             again = to_ask_again(evidence) if state.group_changes else []
-            nodes = []
-            for number in groups.inner:
-                node, further = self._node(number)
-                nodes.append(node)
-                again += further
+            tree, of_leaves = groups.tree, None
+            if tree.children:
+                parts: dict[int | None, list[Answer]] = {None: evidence}
+                for number in tree.children:
+                    parts[number] = own = as_evidence(
+                        state.evidence(), self.runtime.plain_question, groups, number
+                    )
+                    again += [question._replace(cluster=number) for question in to_ask_again(own)]
+                of_leaves = LeafAnswers.of(tree, parts)
+                evidence = list(of_leaves.answers)
             self._table = _Evidence(
                 state=state,
                 n_changes=state.n_changes,
                 n_rewrites=state.n_rewrites,
                 n_given=len(state.log_answers),
-                answers=answers,
+                answers=Answers.of(renumbered(evidence), len(tree.leaves)),
                 again=tuple(again),
-                nodes=tuple(nodes),
+                tree=tree,
+                of_leaves=of_leaves,
             )
         return self._table
-
-    def _node(self, number: int) -> tuple[Node, list[Question]]:
-        """A group with sub-groups and what was answered about these, and what to ask again."""
-        groups, state = self.runtime.groups, self.runtime.state
-        evidence = as_evidence(state.evidence(), self.runtime.plain_question, groups, number)
-        children = groups.children(number)
-        node = Node(
-            number=number,
-            parent=groups.parent(number),
-            children=tuple(children),
-            answers=Answers.of(renumbered(evidence), len(children)),
-            advice=as_advice(state.advice, groups, number),
-        )
-        return node, [q._replace(cluster=number) for q in to_ask_again(evidence)]
 
     def _carried_on(self, table: "_Evidence") -> "_Evidence | None":
         """The table extended by new answers; None if it must be made again."""
@@ -456,7 +425,7 @@ class Learning:
 
         The number of items is limited only without a budget.
         """
-        config = replace(self.runtime.config, n_clusters=len(self.runtime.groups.children(None)))
+        config = replace(self.runtime.config, n_clusters=len(self.runtime.groups.leaves))
         changed = (config.budget is None) != (self.runtime.state.budget is None)
         return replace(config, budget=self.runtime.state.budget) if changed else config
 
@@ -468,9 +437,9 @@ def _places_items(batch: AnswerBatch) -> bool:
     return bool(np.isfinite(batch.values).any())
 
 
-def _result(policy: StratifiedPolicy, answers: Answers) -> Result:
+def _result(policy: StratifiedPolicy, answers: Answers, nested: NestedPolicy | None) -> Result:
     """The best result from these answers, with its cost."""
-    clustering = policy.clustering()
+    clustering = (nested or policy).clustering()
     questions = {question for batch in answers.batches for question in batch.queries.questions()}
     return Result(
         clustering=clustering,

@@ -40,35 +40,31 @@ class NameExamples:
         self._rows: dict[str, Floats | None] = {
             text: np.array(row) for text, row in (encoded or {}).items()
         }
-        self._last: dict[int | None, tuple[list[tuple[str, int]], int, Examples | None]] = {}
+        self._last: tuple[list[tuple[str, int]], int, Examples | None] | None = None
 
     def of(
         self,
         names: Mapping[int, str],
         descriptions: Mapping[int, str],
         groups: GroupNumbers,
-        within: int | None = None,
     ) -> Examples | None:
-        """The examples of the present groups, or of the sub-groups of one; None without any.
+        """The examples of the present groups without sub-groups; None without any.
 
-        The names of merged groups and of sub-groups are examples of the group that they are in;
-        not those of sub-groups that are no more.
+        The name of a merged group is an example of the group that it is in, not that of a sub-group
+        that is no more.
         """
         if self._recipe is None:
             return None
         named, pairs = self._names | dict(names), []
-        columns = groups.children(within)
+        columns = groups.leaves
         for number in range(groups.n):
             path, removed = groups.place(number)
-            group = next((group for group in path if group in columns), None)
-            if group is not None and not removed and number not in groups.ended:
+            if path and path[-1] in columns and not removed and number not in groups.ended:
                 texts = sentences(named.get(number, ""), descriptions.get(number, ""))
-                pairs += [(text, columns.index(group)) for text in texts]
-        last = self._last.get(within)
-        if last is None or last[:2] != (pairs, len(columns)):
-            made = self._made(pairs, len(columns))
-            self._last[within] = last = pairs, len(columns), made
-        return last[2]
+                pairs += [(text, columns.index(path[-1])) for text in texts]
+        if self._last is None or self._last[:2] != (pairs, len(columns)):
+            self._last = pairs, len(columns), self._made(pairs, len(columns))
+        return self._last[2]
 
     def _made(self, pairs: list[tuple[str, int]], n_groups: int) -> Examples | None:
         """The examples of texts and their groups; those of a group count as one answer."""

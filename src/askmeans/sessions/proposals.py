@@ -28,11 +28,10 @@ def parts_of_group(session: Session, group: int, n: int = 3) -> list[list[int]]:
     """
     check_number(n, "n", "parts_of_group", integer=True, minimum=2)
     U = session.learning.compute().result.clustering.memberships
-    tops = session.groups.choices()
-    columns = [j for j, each in enumerate(tops) if each.number == group and not each.children]
-    if not columns or session.config.ask != "group":
+    tree = session.runtime.groups.tree
+    if group not in tree.top or group in tree.children or session.config.ask != "group":
         return []
-    rows = np.flatnonzero(strongest_clusters(U) == columns[0])
+    rows = np.flatnonzero(strongest_clusters(U) == tree.leaves.index(group))
     n = min(n, len(np.unique(session.rows.matrix[rows], axis=0)) // _FEWEST_OF_A_PART)
     if n < 2:
         return []

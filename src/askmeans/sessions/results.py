@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats
 from askmeans._util.message import Message, Number, plural_message
 from askmeans.exceptions import AskmeansWarning
-from askmeans.policy.nested import levels_of
+from askmeans.policy.nested import Tree, levels_of
 from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
@@ -151,27 +151,22 @@ class Results:
             if computed.examples is not None and computed.examples.covered.all():
                 basis = "names"
         if basis == "nothing":  # clusters of an unsupervised fit are not the named groups
-            clustering, notes = _even(clustering), self._learning.notes
+            clustering, notes = _even(clustering, computed.tree), self._learning.notes
         if state is SessionState.SPENT:
             diagnostics = replace(clustering.diagnostics, stopped="budget")
             clustering = replace(clustering, diagnostics=diagnostics)
         with runtime.lock:
             groups = runtime.groups
-            top, children = (
-                groups.children(None),
-                {j: tuple(groups.children(j)) for j in groups.inner},
-            )
-            if clustering.memberships.shape[1] != len(top) or computed.children != children:
+            tree = groups.tree
+            if clustering.memberships.shape[1] != len(tree.leaves) or computed.tree != tree:
                 return None
             called = dict(
                 zip(groups.living, self._names.present(clustering.memberships), strict=True)
             )
-            lines = [note.with_names([called[j] for j in top]) for note in notes]
-            lines += [note.with_names([called[j] for j in children[group]])
-                      for group, note in computed.notes_within]  # fmt: skip
+            lines = [note.with_names([called[j] for j in tree.leaves]) for note in notes]
             *upper, (clustering, names) = [
                 (level.clustering, tuple(called[j] for j in level.groups))
-                for level in levels_of(top, clustering, children, computed.within)
+                for level in levels_of(tree, clustering)
             ]
             return SessionResult(
                 clustering=clustering,
@@ -226,7 +221,7 @@ class Results:
                 error_basis=Message("it comes with a result"),
                 n_items=len(runtime.rows),
                 contradictions=None,
-                notes=_notes(self._learning.notes, self._names.at_top()),
+                notes=_notes(self._learning.notes, self._names.of_columns()),
                 suggested_clusters=wanted,
                 suggestion=why,
             )
@@ -304,38 +299,40 @@ class Results:
             more = typical[cluster]
         elif typical is not None and self._learning.again:  # items in none of the groups yet
             more = [question.items[0] for question in self._learning.again]
-        elif last is not None and (rows or self._runtime.config.ask in SIMILARITIES):
+        elif (
+            last is not None
+            and last.tree == groups.tree  # of the present groups
             # A group with only a name has no column before an answer places an item in it.
-            parent = groups.parent(cluster)
-            siblings, clustering = groups.children(parent), last.result.clustering
-            if parent is not None:
-                clustering = last.within.get(parent, clustering)
-            if clustering.memberships.shape[1] == len(siblings):  # of the present groups
-                more = exemplars_of(
-                    clustering, self._runtime.rows.matrix,
-                    siblings.index(cluster), n + len(without) + len(hidden),
-                )  # fmt: skip
+            and (rows or self._runtime.config.ask in SIMILARITIES)
+        ):
+            level = next(each for each in levels_of(last.tree, last.result.clustering)
+                         if cluster in each.groups)  # fmt: skip
+            more = exemplars_of(
+                level.clustering, self._runtime.rows.matrix,
+                level.groups.index(cluster), n + len(without) + len(hidden),
+            )  # fmt: skip
         rows += [row for row in more if row not in hidden
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
         return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
 
 
-def _even(clustering: Clustering) -> Clustering:
-    """A clustering with equal memberships."""
+def _even(clustering: Clustering, tree: Tree) -> Clustering:
+    """A clustering with equal memberships at each level."""
     n, k = clustering.memberships.shape
+    row = np.array(tree.row({}, even=True))
     return replace(
         clustering,
         centers=np.tile(clustering.centers.mean(axis=0), (k, 1)),
-        memberships=np.full((n, k), 1.0 / k),
-        confidence=None if clustering.confidence is None else np.full(n, 1.0 / k),
+        memberships=np.tile(row, (n, 1)),
+        confidence=None if clustering.confidence is None else np.full(n, row.max()),
         unassigned=None if clustering.unassigned is None else np.zeros(n),
-        predictor=partial(_even_rows, k),
+        predictor=partial(_same_rows, row),
     )
 
 
-def _even_rows(k: int, X: NDArray[np.floating]) -> Floats:
-    """A row of 1/k for each item; a function that can be pickled."""
-    return np.full((len(X), k), 1.0 / k)
+def _same_rows(row: Floats, X: NDArray[np.floating]) -> Floats:
+    """The same row for each item; a function that can be pickled."""
+    return np.tile(row, (len(X), 1))
 
 
 def _notes(notes: Sequence[AskmeansWarning], names: Sequence[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Rows
-from askmeans.fuzzy.arrays import without_last_bits
+from askmeans.fuzzy.arrays import keep_answers, without_last_bits
 from askmeans.fuzzy.items import ItemSet
 from askmeans.policy.pool import Pool, Standard
 
@@ -74,6 +74,19 @@ class Training:
     def placed(self) -> NDArray[np.bool_]:
         """Which rows are known to be in some cluster, not only not to be in others."""
         return np.asarray(np.where(self.known, self.Y, 0.0).sum(axis=1) > TRUST)
+
+    @property
+    def in_union(self) -> NDArray[np.bool_]:
+        """Which rows are known to be in one of several clusters only."""
+        return np.asarray(~self.placed & ((~self.known).sum(axis=1) > 1))
+
+    def filled(self, expected: Floats) -> "Training":
+        """The same with other expected values for the rows in unions."""
+        Y, rows = self.Y.copy(), np.flatnonzero(self.in_union)
+        known = np.where(self.known, self.Y, np.nan)
+        Y[rows] = expected[rows]
+        keep_answers(Y, rows, known[rows])
+        return replace(self, Y=Y)
 
     @property
     def is_hard(self) -> bool:
