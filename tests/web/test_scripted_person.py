@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import expect
 
+from askmeans.web.languages import language
 from askmeans.web.project_pages import create_projects_app
 from askmeans.web.runner import listen
 
@@ -60,11 +61,22 @@ def home(tmp_path):
 class Person:
     """Somebody at a browser, whose key presses and clicks are counted."""
 
-    def __init__(self, browser):
+    def __init__(self, browser, code="en"):
         self.keys = self.clicks = 0
-        self.context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        self.language = language(code)
+        self.context = browser.new_context(
+            locale=code, permissions=["clipboard-read", "clipboard-write"]
+        )
         self.page = self.context.new_page()
         self.page.set_default_timeout(60_000)
+
+    def read(self, english, several=None, **values):
+        """What the page says for a sentence, in the person's language."""
+        catalogue = self.language.catalogue
+        text = catalogue.gettext(english)
+        if several is not None:
+            text = catalogue.ngettext(english, several, values["n"])
+        return re.sub("<[^>]*>", "", text % values)
 
     def press(self, *keys):
         for key in keys:
@@ -125,41 +137,46 @@ def test_the_pages_about_projects_shut_nobody_out(tmp_path, browser, home, check
 
 
 @pytest.mark.soak
-def test_a_person_sorts_a_file_and_takes_a_spreadsheet_home(tmp_path, browser, home):
+@pytest.mark.parametrize("code", ["en", "ar"])
+def test_a_person_sorts_a_file_and_takes_a_spreadsheet_home(tmp_path, browser, home, code):
     kinds = make_table(tmp_path / "products.csv")
-    person = Person(browser)
-    page = person.page
+    person = Person(browser, code)
+    page, read = person.page, person.read
     with (tmp_path / "products.csv").open() as file:
         rows = {row["id"]: row for row in csv.DictReader(file)}
     person.items = {row["text"]: row["id"] for row in rows.values()}
 
     page.goto(f"{home}?token={TOKEN}")
-    expect(page.locator("h1")).to_have_text("What is your name?")
+    expect(page.locator("h1")).to_have_text(read("What is your name?"))
+    expect(page.locator("html")).to_have_attribute("dir", person.language.direction)
     person.press("A", "d", "a", "Enter")
     with page.expect_file_chooser() as chooser:
-        page.get_by_text("Choose a file or drop it here").click()
+        page.locator("#drop label").click()
         person.clicks += 1
     chooser.value.set_files(tmp_path / "products.csv")
     expect(page.locator("#columns")).to_be_visible()
     lines = "\n".join(f"{kind}: {words}" for kind, words in WORDS.items())
     page.evaluate("(text) => navigator.clipboard.writeText(text)", lines)
-    page.get_by_label("Name of group 1", exact=True).click()
+    page.get_by_label(read("Name of group %(number)s", number=1), exact=True).click()
     person.clicks += 1
     person.press("Control+v", "Enter")
-    expect(page.locator("h1")).to_have_text("Welcome, Ada", timeout=60_000)
+    expect(page.locator("h1")).to_have_text(
+        read("Welcome, <bdi>%(name)s</bdi>", name="Ada"), timeout=60_000
+    )
     page.wait_for_load_state("load")
     person.press("Enter")
     answered = {person.answer(kinds) for _ in range(CARDS)}
     assert len(answered) == CARDS
 
-    person.click("link", "Results")
-    person.click("button", f"c Check these {CHECKED}")
+    person.click("link", read("Results"))
+    check = read("Check this %(n)s", "Check these %(n)s", n=CHECKED)
+    person.click("button", f"c {check}")
     answered |= {person.answer(kinds) for _ in range(CHECKED)}
     assert len(answered) == CARDS + CHECKED
 
-    person.click("link", "Items")
+    person.click("link", read("Items"))
     page.wait_for_load_state("networkidle")
-    person.choose("Group", "Garden")
+    person.choose(read("Group"), "Garden")
     page.wait_for_url("**/items?group=*")
     boxes = page.locator('tbody input[type="checkbox"]')
     moved = []
@@ -170,11 +187,11 @@ def test_a_person_sorts_a_file_and_takes_a_spreadsheet_home(tmp_path, browser, h
     moved = {person.items[re.search(r"About .*?\.", text)[0]] for text in moved}
     page.get_by_role("button", name="Office").click()
     person.clicks += 1
-    expect(page.locator("#said")).to_contain_text(f"{MOVED} items")
+    expect(page.locator("#said")).to_contain_text(str(MOVED))
 
-    person.click("link", "Results")
+    person.click("link", read("Results"))
     with page.expect_download() as coming:
-        person.click("link", "x Download spreadsheet")
+        person.click("link", f"x {read('Download spreadsheet')}")
     book = openpyxl.load_workbook(io.BytesIO(coming.value.path().read_bytes()))
     header, *lines = book.active.iter_rows(values_only=True)
     table = {line[header.index("id")]: dict(zip(header, line, strict=True)) for line in lines}

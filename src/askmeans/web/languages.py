@@ -88,7 +88,7 @@ class Language:
         if isinstance(value, Message):
             return self.translate(value)
         if isinstance(value, int):
-            return _number(self.locale, value)
+            return _number(self.code, value)
         if isinstance(value, Number):
             return str(format_decimal(value.value, "#,##0.##", self.locale))
         if isinstance(value, Percent):
@@ -149,7 +149,7 @@ def localize(text: Any) -> Any:
 
 def number(value: int) -> str:
     """A whole number, with separators of thousands."""
-    return _number(current().locale, value)
+    return _number(current().code, value)
 
 
 def decimal(value: float, places: int) -> str:
@@ -159,12 +159,12 @@ def decimal(value: float, places: int) -> str:
 
 def percent(share: float) -> str:
     """A share in percent; what is not quite nothing or all is not written as such."""
-    locale = current().locale
+    code = current().code
     if 0.995 <= share < 1.0:
-        return f"> {_percent(locale, 99)}"
+        return f"> {_percent(code, 99)}"
     if 0.0 < share < 0.005:
-        return f"< {_percent(locale, 1)}"
-    return _percent(locale, round(100 * share))
+        return f"< {_percent(code, 1)}"
+    return _percent(code, round(100 * share))
 
 
 def precise_percent(share: float) -> str:
@@ -183,14 +183,14 @@ def date(at: datetime) -> str:
 
 
 @functools.lru_cache(4096)  # patterns are slow
-def _number(locale: Locale, value: int) -> str:
-    return str(format_decimal(value, locale=locale))
+def _number(code: str, value: int) -> str:
+    return str(format_decimal(value, locale=language(code).locale))
 
 
 @functools.lru_cache(1024)
-def _percent(locale: Locale, value: int) -> str:
-    pattern = _ENGLISH_PERCENT if locale.language == "en" else None
-    return str(format_percent(value / 100, pattern, locale))
+def _percent(code: str, value: int) -> str:
+    pattern = _ENGLISH_PERCENT if code == "en" else None
+    return str(format_percent(value / 100, pattern, language(code).locale))
 
 
 def check_language(code: str | None, where: str) -> str:

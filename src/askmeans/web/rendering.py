@@ -7,7 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from askmeans.results import rounded
 from askmeans.web import languages
@@ -39,7 +39,15 @@ def as_html(text: str) -> Markup:
 
 def _gettext(text: str, /, **values: Any) -> Markup:
     """A sentence of a template in the current language."""
+    if not values:
+        return _constant(current().code, text)
     return _filled(current().catalogue.gettext(text), values)
+
+
+@functools.cache  # most sentences have no values
+def _constant(code: str, text: str) -> Markup:
+    """A sentence without values."""
+    return _filled(languages.language(code).catalogue.gettext(text), {})
 
 
 def _ngettext(one: str, several: str, n: int, /, **values: Any) -> Markup:
@@ -60,10 +68,11 @@ def _words(code: str) -> Markup:
 
 def _filled(template: str, values: Mapping[str, Any]) -> Markup:
     """A sentence with its values: escaped, and whole numbers with separators of thousands."""
-    return Markup(template) % {
-        name: languages.number(value) if type(value) is int else localize(value)
+    shown = {
+        name: escape(languages.number(value) if type(value) is int else localize(value))
         for name, value in values.items()
     }
+    return Markup(template % shown)  # the catalogues are ours
 
 
 templates = Environment(  # compiled once, however many sessions and languages are served
