@@ -61,7 +61,7 @@ def test_no_cell_of_an_export_is_a_formula_and_numbers_stay_numbers(make, askmea
         assert not [cell for cell in cells if cell[:1] in "=+@\t\r" and cell]
     memberships = pd.read_csv(tmp_path / "s.memberships.csv", keep_default_na=False)
     assert list(memberships.columns) == [
-        "id", "group", "share", "confidence", "decided_by", "'=small", "large",
+        "'@f", "id", "group", "share", "confidence", "decided_by", "'=small", "large",
     ]  # fmt: skip
     assert {"'=1+1", "''=1+1", "-2", "''-2"} <= set(memberships["id"])
     assert memberships["large"].dtype == float
@@ -191,7 +191,7 @@ def test_an_export_says_the_group_how_sure_it_is_and_who_decided(groups, askmean
     for row, group, who in ((0, 0, "Ada"), (3, 0, "Bo"), (12, 1, "Ada"), (18, 1, "Bo")):
         put(groups, row, group, who)
     out, table = written(askmeans, tmp_path)
-    assert list(table.columns) == ["group", "share", "confidence", "decided_by", *TWO]
+    assert list(table.columns) == ["x0", "group", "share", "confidence", "decided_by", *TWO]
     assert table["decided_by"]["item 0"] == "Ada"
     assert table["decided_by"]["item 1"] == "guess"
     assert table["confidence"]["item 18"] == 1.0
@@ -202,11 +202,29 @@ def test_an_export_says_the_group_how_sure_it_is_and_who_decided(groups, askmean
     assert "in the wrong group" in out
 
 
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_an_export_begins_with_the_columns_of_the_data_the_hidden_ones_too(
+    kind, askmeans, tmp_path
+):
+    data = pd.DataFrame({"code": [f"c{row}" for row in range(8)],
+                         "message": [f"a red bike number {row}" for row in range(8)],
+                         "topic": ["x", "y"] * 4})  # fmt: skip
+    data.to_csv(tmp_path / "d.csv", index=False)
+    askmeans("init", "s.db", "d.csv", "-k", 2, "--names", "a,b", "--id", "code", cwd=tmp_path)
+    askmeans("export", "s.db", "--format", kind, cwd=tmp_path)
+    read = pd.read_csv if kind == "csv" else pd.read_excel
+    table = read(tmp_path / f"s.memberships.{kind}")
+    pd.testing.assert_frame_equal(table[list(data.columns)], data)
+    assert list(table.columns[3:]) == ["id", "group", "share", "confidence", "decided_by", "a", "b"]
+
+
 def test_items_of_no_group_are_exported_as_none_of_these(groups, askmeans, tmp_path):
     for row, value in ((0, 0), (5, 0), (12, 1), (18, 1), (20, ()), (22, ()), (25, ())):
         put(groups, row, value)
     _, table = written(askmeans, tmp_path)
-    assert list(table.columns[:5]) == ["group", "share", "confidence", "unassigned", "decided_by"]
+    assert list(table.columns[:6]) == [
+        "x0", "group", "share", "confidence", "unassigned", "decided_by",
+    ]  # fmt: skip
     assert (table["group"][[f"item {row}" for row in range(20, 26)]] == "none of these").all()
     assert table["unassigned"]["item 20"] == table["share"]["item 20"] == 1.0
     assert (table["group"][:10] == "small").all()
@@ -218,5 +236,5 @@ def test_a_group_may_be_called_like_a_column(groups, askmeans, tmp_path):
     put(groups, 0, 0)
     put(groups, 12, 1)
     _, table = written(askmeans, tmp_path)
-    assert list(table.columns[:2]) == ["group", "share_"]
+    assert list(table.columns[1:3]) == ["group", "share_"]
     assert table["share"]["item 0"] == 1.0

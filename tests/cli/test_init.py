@@ -46,7 +46,7 @@ def test_init_and_fit_tell_what_becomes_of_each_column(askmeans, table):
     with sessions.open(table / "s.db") as session:
         names = ["size", "colour=blue", "colour=red", "sold", "photo [1]"]
         assert session.config.feature_names[:5] == names
-        assert session.rows.columns == ["size", "sold"]
+        assert session.rows.shown == ["size", "sold"]
     done = askmeans(
         "fit", "d.csv", "-k", 2, "--expert", "labels:colour", "--features", "size", cwd=table
     )
@@ -68,7 +68,7 @@ def test_init_says_what_is_shown_and_hidden_beside_a_text(askmeans, tmp_path):
     assert "day date shown beside the texts; name it as a feature to cluster by it" in lines
     assert "topic category left out looks like labels, so it is hidden; --show shows it" in lines
     with sessions.open(tmp_path / "s.db") as session:
-        assert session.rows.columns == ["message", "day"]
+        assert session.rows.shown == ["message", "day"]
         assert {name[:7] for name in session.config.feature_names} == {"message"}
 
 

@@ -34,6 +34,7 @@ from askmeans.web import serve
 
 ITEMS = 600
 SECONDS = 90.0  # after which it is enough, however few things happened
+PATIENCE = 120.0  # for a few moves, on a busy machine
 PEOPLE = {"annotator": 4, "owner": 2}
 _FINAL = {200, 204, 303, 400, 401, 403, 404, 409, 422}  # not what comes while something is away
 _FAILED = re.compile('askmeans_said="?(%21|!)')
@@ -253,7 +254,7 @@ def storm(folder, database, acts, seed, crashing=None):
         len(happened) < len(set(kinds)) or time.monotonic() < end
     ):
         crew.start()
-        crew.wait_for(int(crew.rng.integers(5, 20)), at_most=20.0)
+        crew.wait_for(int(crew.rng.integers(5, 20)), at_most=PATIENCE)
         act = kinds[sum(happened.values()) % len(kinds)]
         happened[act] += 1
         if act == "kill":
@@ -264,7 +265,7 @@ def storm(folder, database, acts, seed, crashing=None):
             crashing.stop("immediate")
             crashing.start()
     crew.start()
-    crew.wait_for(20, at_most=30.0)
+    crew.wait_for(20, at_most=PATIENCE)
     crew.end()
     lines = []
     for path in folder.glob("journal-*"):

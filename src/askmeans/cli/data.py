@@ -81,12 +81,12 @@ def export(
     options: SessionOptions,
     out: Out = None,
     format: Annotated[  # noqa: A002 - the option's name
-        Literal["csv", "parquet", "json", "label-studio", "argilla", "huggingface"],
+        Literal["csv", "xlsx", "parquet", "json", "label-studio", "argilla", "huggingface"],
         Option(help="The format of the files."),
     ] = "csv",
     force: Force = False,
 ) -> None:
-    """Write the memberships, centres and answers so far, keyed by id."""
+    """Write your columns with groups and memberships; centres and answers, too."""
     from askmeans.cli.export import run
 
     run(options, out, format, force=force)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans._util.files import atomic_file
 from askmeans.cli.options import SessionOptions
-from askmeans.cli.output import check_unused, complain, say, write_frames, write_text
+from askmeans.cli.output import check_format, check_unused, complain, say, write_frames, write_text
 from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
@@ -96,7 +96,9 @@ def _files(stem: Path, format: str) -> dict[str, Path]:  # noqa: A002 - the opti
         return _tool_files(stem, format)
     if format == "json":
         return {"all": Path(f"{stem}.json")}
-    return {key: Path(f"{stem}.{key}.{format}") for key in ("memberships", "centers", "answers")}
+    files = {key: Path(f"{stem}.{key}.{format}") for key in ("memberships", "centers", "answers")}
+    check_format(files["memberships"])
+    return files
 
 
 def _frame(table: Table) -> "pd.DataFrame":

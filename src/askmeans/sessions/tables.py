@@ -51,7 +51,7 @@ class Table:
 def result_tables(session: Session, result: SessionResult) -> dict[str, Table]:
     """All tables of a result, by their names."""
     return {
-        "memberships": memberships_table(session, result),
+        "memberships": spreadsheet_table(session, result),
         "centers": centers_table(session, result),
         "answers": answers_table(session),
     }
