@@ -16,6 +16,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
+from catalogue_notes import NOTES
+
 SOURCE = Path(__file__).parents[1] / "src" / "askmeans"
 LOCALE = SOURCE / "web" / "locale"
 LANGUAGES = ("ar", "de", "es", "fr", "zh_Hans")
@@ -29,7 +31,6 @@ KEYWORDS = {
     "Message": None,
     "plural_message": (1, 2),
 }
-COMMENTS = ("translators:",)
 _CHANGING = re.compile(
     rb'^"(POT-Creation|PO-Revision|Generated|Last-Tr|Language-Team|Project-Id|Report-M).*\n', re.M
 )
@@ -42,11 +43,13 @@ def template() -> Catalog:
     )
     found = extract_from_dir(
         SOURCE, METHODS, {**OPTIONS, "notebook/**.html": OPTIONS["web/templates/**.html"]},
-        keywords=KEYWORDS, comment_tags=COMMENTS, strip_comment_tags=True,
+        keywords=KEYWORDS,
         directory_filter=lambda path: Path(path).name not in ("locale", "__pycache__"),
     )  # fmt: skip
-    for file, line, message, comments, context in sorted(found, key=lambda each: each[:2]):
-        catalog.add(message, None, [(file, line)], auto_comments=comments, context=context)
+    for file, line, message, _, context in sorted(found, key=lambda each: each[:2]):
+        english = message if isinstance(message, str) else message[0]
+        notes = [NOTES[english]] if english in NOTES else []
+        catalog.add(message, None, [(file, line)], auto_comments=notes, context=context)
     return catalog
 
 

@@ -13,6 +13,7 @@ from askmeans.web import create_app, languages
 from askmeans.web.languages import LOCALE, NAMES, language, negotiate, speaking
 from askmeans.web.rendering import STATIC, templates
 from askmeans.web.words import WORDS
+from catalogue_notes import NOTES
 
 COMPLETE: tuple[str, ...] = ()  # catalogues in which every sentence is translated
 SOURCE = STATIC.parents[1]
@@ -53,6 +54,12 @@ def strings_of(message):
 def test_the_template_has_all_sentences_of_the_program():
     found = catalogues.as_text(catalogues.template())
     assert found.decode() == (LOCALE / "askmeans.pot").read_text(), "run `make catalogues`"
+
+
+def test_every_note_for_translators_is_about_a_sentence_of_the_program():
+    template = catalogues.template()
+    ids = {each.id if isinstance(each.id, str) else each.id[0] for each in template if each.id}
+    assert not NOTES.keys() - ids
 
 
 def test_there_is_a_catalogue_for_every_language():

@@ -118,7 +118,6 @@ def joined(parts: Sequence[str]) -> str:
     """
     text, *others = parts
     for other in others:
-        # translators: the comma between the parts of a list
         text = Message("{some}, {another}", some=text, another=other)
     return text
 

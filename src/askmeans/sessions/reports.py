@@ -341,7 +341,6 @@ class Status:
                 )  # fmt: skip
             seconds = math.ceil(max(each.seconds for each in theirs))
             minutes = math.ceil(seconds / 60)
-            # translators: s is seconds, min minutes
             time = Message("{n} s", n=seconds) if seconds < 100 else Message("{n} min", n=minutes)
             holders.append(
                 plural_message(

@@ -12,7 +12,6 @@ Value = float | tuple[float, ...]
 _N_POINTS = 5
 _MOST_BUTTONS = 9  # one for each key from 1 to 9
 _WORDS = {
-    # translators: how much an item belongs to a group
     "membership": (
         Message("not at all"),
         Message("a little"),
@@ -20,7 +19,6 @@ _WORDS = {
         Message("mostly"),
         Message("entirely"),
     ),
-    # translators: how likely two items land in the same group
     "similarity": (
         Message("surely not"),
         Message("unlikely"),

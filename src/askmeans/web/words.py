@@ -19,12 +19,9 @@ WORDS = {
     ),
     "busy": Message("Not saved yet: the server is busy. Trying again …"),
     "no_answer": Message("Not saved: the server gave no answer to this. Reload the page."),
-    # translators: after the first of two groups was picked for an item
     "second_group": Message("{group}, and which other group?"),
-    # translators: a part of an item: "35 % birds"
     "share": Message("{share} {group}"),
     "renewed": Message("The results were renewed."),
-    # translators: before the names of groups: "Move 3 items to", then buttons
     "move_items": plural_message("Move {n} item to", "Move {n} items to", 1),
     "move": Message("Move to …"),
     "copied": Message("Copied"),
