@@ -102,7 +102,7 @@ bench: $(READY) $(BROWSER) $(POSTGRES)  ## speed beside scikit-learn and the pee
 	@$(BIN)/python -m pip install -qq tqdm
 	@$(BIN)/python -m pip install -qq --no-deps scikit-fuzzy==0.5.0 fuzzy-c-means==2.3.1  # its pin of numpy is too old, it runs
 	@$(BIN)/python benchmarks/speed.py
-	@$(BIN)/python benchmarks/scale.py totals powers  # growth, disk and dask take gigabytes: by hand
+	@$(BIN)/python benchmarks/scale.py totals powers groups  # growth, disk and dask take gigabytes: by hand
 	@$(BIN)/python benchmarks/memory.py
 	@$(BIN)/python benchmarks/imports.py
 	@$(BIN)/python benchmarks/plans.py

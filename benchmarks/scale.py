@@ -1,6 +1,6 @@
-"""Whole fits beside scikit-learn's KMeans and the fuzzy peers, growth with n, disk and Dask.
+"""Whole fits beside scikit-learn's KMeans and the fuzzy peers, iterations, growth, disk and Dask.
 
-    python benchmarks/scale.py [totals] [powers] [growth] [disk] [dask] [--rows N]
+    python benchmarks/scale.py [totals] [powers] [groups] [growth] [disk] [dask] [--rows N]
 
 Ratios within one run; methods take turns and the best of several rounds counts. Both k-means and we
 stop when the centres move by less than 1e-4 of the data's spread (the root of the features' mean
@@ -19,19 +19,17 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from fcmeans import FCM
 from numpy.typing import NDArray
-from skfuzzy.cluster import cmeans
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import load_digits, make_blobs
 from threadpoolctl import threadpool_limits
 
-from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, oracles
+from askmeans import ActiveFuzzyKMeans, FuzzyKMeans, Stratified, oracles
 from askmeans.fuzzy import closed_form_memberships
 
 Floats = NDArray[np.floating]
@@ -124,6 +122,9 @@ def whole_fits(clock: Clock) -> None:
 
 def peer_fits(X: Floats, U: Floats) -> dict[str, Callable[[], object]]:
     """Two and six iterations of fuzzy-c-means and of scikit-fuzzy from these memberships."""
+    from fcmeans import FCM
+    from skfuzzy.cluster import cmeans
+
     k = U.shape[1]
 
     class SameStart(FCM):  # type: ignore[misc]  # the peer ships no types
@@ -140,26 +141,59 @@ def peer_fits(X: Floats, U: Floats) -> dict[str, Callable[[], object]]:
             for name, fit in (("fcm", fcm), ("skf", skf)) for n in (2, 6)}  # fmt: skip
 
 
-def powers() -> None:
-    """An iteration at several fuzzifiers."""
-    print("An iteration, as a multiple of KMeans', CPU time on one thread.")
-    X = np.random.default_rng(0).random((100_000, 16))
-    start = X[:8].copy()
-
-    def seconds(fit: Callable[[int], object]) -> float:
-        few, many = (best(partial(fit, n), time.process_time) for n in (3, 23))
-        return (many - few) / 20.0
+def beside_k_means(X: Floats, k: int, fuzzifiers: Sequence[float]) -> list[float]:
+    """An iteration at each fuzzifier, as a multiple of KMeans', CPU time on one thread."""
+    start, few, many = X[:k].copy(), 3, 13
 
     def hard(n: int) -> object:
-        return KMeans(8, init=start, n_init=1, max_iter=n, tol=0, algorithm="lloyd").fit(X)
+        return KMeans(k, init=start, n_init=1, max_iter=n, tol=0, algorithm="lloyd").fit(X)
 
+    fits: list[Callable[[int], object]] = [hard]
+    for fuzzifier in fuzzifiers:
+        model = FuzzyKMeans(k, fuzzifier=fuzzifier, init=start, tol=0, algorithm="lloyd")
+        fits.append(partial(fitted, model, X))
+    runs: dict[str, Callable[[], object]] = {
+        f"{place}, {n}": partial(fit, n) for place, fit in enumerate(fits) for n in (few, many)
+    }
     with threadpool_limits(1):
-        one = seconds(hard)
-        for fuzzifier in (2.0, 1.5, 1.2, 1.7, 2.3):
-            model = FuzzyKMeans(8, fuzzifier=fuzzifier, init=start, tol=0, algorithm="lloyd")
-            ours = seconds(partial(fitted, model, X))
-            print(f"fuzzifier {fuzzifier}: {ours / one:.2f}", flush=True)
+        t = in_turns(runs, time.process_time, ROUNDS)
+    one, *ours = (t[f"{place}, {many}"] - t[f"{place}, {few}"] for place in range(len(fits)))
+    return [seconds / one for seconds in ours]
+
+
+def powers() -> None:
+    """An iteration at several fuzzifiers, with few and many features and clusters."""
+    fuzzifiers = (2.0, 1.5, 1.2, 1.7, 2.3)
+    print("An iteration, as a multiple of KMeans', CPU time on one thread; the largest of the "
+          "general fuzzifiers 1.2, 1.7 and 2.3 as a multiple of 2.")  # fmt: skip
+    print("| items | features | clusters | " + " | ".join(map(str, fuzzifiers)) + " | general |")
+    print("|---" * (len(fuzzifiers) + 4) + "|")
+    for n, d, k in ((100_000, 16, 8), (200_000, 10, 4), (100_000, 8, 64), (100_000, 64, 100),
+                    (20_000, 256, 77)):  # fmt: skip
+        ratios = beside_k_means(np.random.default_rng(0).random((n, d)), k, fuzzifiers)
+        print(f"| {n:,} | {d} | {k} | " + " | ".join(f"{ratio:.2f}" for ratio in ratios)
+              + f" | {max(ratios[2:]) / ratios[0]:.2f} |", flush=True)  # fmt: skip
     print()
+
+
+def groups() -> None:
+    """Many groups: an unsupervised fit and the first ranking."""
+    print("Many groups, 256 features of length 1: an unsupervised fit and the first ranking.")
+    for n, k in ((3_080, 77), (2_250, 150)):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(k, 256))[np.arange(n) % k] + 1.5 * rng.normal(size=(n, 256))
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        seconds = [best(partial(first_question, X, k), clock, 2)
+                   for clock in (time.perf_counter, time.process_time)]  # fmt: skip
+        print(f"{n:,} items, {k} groups: {seconds[0]:.2f} s, {seconds[1]:.2f} s of CPU time",
+              flush=True)  # fmt: skip
+    print()
+
+
+def first_question(X: Floats, k: int) -> object:
+    """The first question of the default policy."""
+    policy = Stratified().policy(X, k, fuzzifier=2.0, rng=np.random.default_rng(0), ask="group")
+    return policy.propose(1, set())
 
 
 def growth(sizes: tuple[int, int] = (1_000_000, 10_000_000)) -> None:
@@ -378,6 +412,7 @@ def main() -> None:
     parts: dict[str, Callable[[], None]] = {
         "totals": totals,
         "powers": powers,
+        "groups": groups,
         "growth": growth,
         "disk": partial(disk, n),
         "dask": partial(dask_cluster, min(n, 10_000_000)),

@@ -23,6 +23,8 @@ def main(*, quick: bool) -> None:
     for items in (X,) if quick else (X, *rare):
         model = FuzzyKMeans(2, max_iter=2, tol=1.0, random_state=0).fit(items)
         model.predict_proba(items)
+    if not quick:  # many centres have their own
+        FuzzyKMeans(16, max_iter=1, tol=1.0, random_state=0).fit(np.tile(X, 2))
     plan = TwoPhase(sample_size=4).plan(X, 2, fuzzifier=2.0, rng=np.random.default_rng(0))
     run(plan, TableOracle(model.memberships_))
 

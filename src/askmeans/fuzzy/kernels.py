@@ -10,6 +10,8 @@ Rules of this file:
 - Arrays with a row per item come first, arguments that all items share after them (RowThreads).
 - An empty `weights` means that every item counts once.
 - With many features, loops run over features instead, over blocks that are not transposed.
+- With many centres, plain loops wait for loads and stores: tiles of four centres by four features
+  use every number that is loaded four times.
 - A kernel has its own copy of those it calls (compiled.py), and so rounds alike in every process.
 """
 
@@ -19,212 +21,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Items
+from askmeans.fuzzy.blocks import (
+    BLOCK,
+    WIDTH,
+    add_moments,
+    add_moments_of_rows,
+    add_moments_of_tiles,
+    in_tiles,
+    load,
+    load_rows,
+    measure,
+    measure_rows,
+    measure_tiles,
+    normalize,
+    parts,
+    soften,
+    weigh,
+)
 from askmeans.fuzzy.compiled import compiled, compiled_sums
-from askmeans.fuzzy.powers import as_halves, half_powers, powers
 
 Labels = NDArray[np.int32]
 
-BLOCK = 64  # items: whole vectors of any width, and few enough for the first-level cache
-WIDTH = BLOCK + 8  # of scratch rows: at a power of two, all rows would compete for few cache lines
 WIDE = 48  # features from which on loops run over them: a tenth quicker at 64, a quarter at 200
+# Centres, the same with WIDE features, and their product, from which on tiles are quicker.
+MANY, MANY_WIDE, LARGE = 8, 16, 128
 
 
-@compiled
-def load(X: Items, start: int, m: int, shift: Floats, scale: float, block: Floats) -> None:
-    """Read m items into the columns of the block, in inner coordinates."""
-    for b in range(m):
-        for c in range(X.shape[1]):
-            block[c, b] = (X[start + b, c] - shift[c]) * scale
-
-
-@compiled_sums
-def measure(block: Floats, m: int, centers: Floats, distances: Floats) -> None:
-    """Squared distances of the block's items (columns) to the centres (rows)."""
-    k, d = centers.shape
-    even = d - d % 4
-    for j in range(k):
-        row = distances[j]
-        for b in range(m):
-            row[b] = 0.0
-        for c in range(0, even, 4):  # four features a pass: a quarter of the loads and stores
-            x0, x1, x2, x3 = block[c], block[c + 1], block[c + 2], block[c + 3]
-            c0, c1, c2, c3 = (
-                centers[j, c],
-                centers[j, c + 1],
-                centers[j, c + 2],
-                centers[j, c + 3],
-            )
-            for b in range(m):
-                a0, a1, a2, a3 = x0[b] - c0, x1[b] - c1, x2[b] - c2, x3[b] - c3
-                row[b] += (a0 * a0 + a1 * a1) + (a2 * a2 + a3 * a3)
-        for c in range(even, d):
-            x0, c0 = block[c], centers[j, c]
-            for b in range(m):
-                a0 = x0[b] - c0
-                row[b] += a0 * a0
-
-
-@compiled
-def soften(
-    distances: Floats, m: int, fuzzifier: float, nearest: Floats, shares: Floats, sums: Floats
-) -> None:
-    """Turn squared distances into unnormalised memberships (equation 3), in place.
-
-    After it, `nearest` holds each item's smallest squared distance D_min, `distances` the ratios
-    D_min / D_j, `shares` those ratios to the power 1 / (alpha - 1), and `sums` the shares' sum:
-    membership = share / sum. Where D_j = D_min the ratio is 1, so 0 / 0 never arises (note N6).
-    """
-    k = distances.shape[0]
-    exponent = 1.0 / (fuzzifier - 1.0)
-    halves = as_halves(exponent)
-    for b in range(m):
-        nearest[b] = distances[0, b]
-        sums[b] = 0.0
-    for j in range(1, k):
-        row = distances[j]
-        for b in range(m):
-            nearest[b] = min(nearest[b], row[b])
-    for j in range(k):
-        row, share = distances[j], shares[j]
-        for b in range(m):
-            row[b] = 1.0 if row[b] == nearest[b] else nearest[b] / row[b]
-        if halves == 0:
-            powers(row, exponent, share, m)
-        else:
-            half_powers(row, halves, share, m)
-        for b in range(m):
-            sums[b] += share[b]
-
-
-@compiled
-def normalize(shares: Floats, sums: Floats, m: int) -> None:
-    """Divide shares by their sums, in place, by rows: that vectorises."""
-    for j in range(shares.shape[0]):
-        share = shares[j]
-        for b in range(m):
-            share[b] /= sums[b]
-
-
-@compiled
-def parts(
-    sums: Floats, fuzzifier: float, weights: Floats, start: int, m: int, factor: Floats
-) -> None:
-    """Write each item's weight divided by the sum of its shares to the power alpha."""
-    if fuzzifier == 2.0:
-        for b in range(m):
-            factor[b] = 1.0 / (sums[b] * sums[b])
-    else:
-        for b in range(m):
-            factor[b] = 1.0 / sums[b]
-        powers(factor, fuzzifier, factor, m)
-    if weights.size:
-        for b in range(m):
-            factor[b] *= weights[start + b]
-
-
-@compiled_sums
-def add_moments(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
-    """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
-    k, d = moments.shape
-    even = d - d % 4
-    for j in range(k):
-        weight = weights[j]
-        for c in range(0, even, 4):  # four sums at once hide the latency of each
-            x0, x1, x2, x3 = block[c], block[c + 1], block[c + 2], block[c + 3]
-            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-            for b in range(m):
-                t0 += weight[b] * x0[b]
-                t1 += weight[b] * x1[b]
-                t2 += weight[b] * x2[b]
-                t3 += weight[b] * x3[b]
-            moments[j, c] += t0
-            moments[j, c + 1] += t1
-            moments[j, c + 2] += t2
-            moments[j, c + 3] += t3
-        for c in range(even, d):
-            x0, t0 = block[c], 0.0
-            for b in range(m):
-                t0 += weight[b] * x0[b]
-            moments[j, c] += t0
-
-
-@compiled_sums
-def weigh(shares: Floats, ratios: Floats, factor: Floats, m: int, totals: Floats) -> None:
-    """Turn shares into the items' weights in each cluster, in place, and add them to the totals."""
-    for j in range(shares.shape[0]):
-        weight, ratio = shares[j], ratios[j]
-        total = 0.0
-        for b in range(m):
-            weight[b] = weight[b] * ratio[b] * factor[b]
-            total += weight[b]
-        totals[j] += total
-
-
-@compiled
-def load_rows(X: Items, start: int, m: int, shift: Floats, scale: float, block: Floats) -> None:
-    """Read m items into the rows of the block, in inner coordinates."""
-    for b in range(m):
-        row = block[b]
-        for c in range(X.shape[1]):
-            row[c] = (X[start + b, c] - shift[c]) * scale
-
-
-@compiled_sums
-def measure_rows(block: Floats, m: int, centers: Floats, distances: Floats) -> None:
-    """Squared distances of the block's items (rows) to the centres (rows)."""
-    k, d = centers.shape
-    even = m - m % 4
-    for b in range(0, even, 4):
-        x0, x1, x2, x3 = block[b], block[b + 1], block[b + 2], block[b + 3]
-        for j in range(k):
-            center = centers[j]
-            t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
-            for c in range(d):
-                a0, a1, a2, a3 = (
-                    x0[c] - center[c],
-                    x1[c] - center[c],
-                    x2[c] - center[c],
-                    x3[c] - center[c],
-                )
-                t0 += a0 * a0
-                t1 += a1 * a1
-                t2 += a2 * a2
-                t3 += a3 * a3
-            distances[j, b] = t0
-            distances[j, b + 1] = t1
-            distances[j, b + 2] = t2
-            distances[j, b + 3] = t3
-    for b in range(even, m):
-        x0 = block[b]
-        for j in range(k):
-            center, t0 = centers[j], 0.0
-            for c in range(d):
-                a0 = x0[c] - center[c]
-                t0 += a0 * a0
-            distances[j, b] = t0
-
-
-@compiled_sums
-def add_moments_of_rows(block: Floats, m: int, weights: Floats, moments: Floats) -> None:
-    """Add the block's items, weighed by each cluster's row of weights, to its moments (k x d)."""
-    k, d = moments.shape
-    even = m - m % 4
-    for b in range(0, even, 4):
-        x0, x1, x2, x3 = block[b], block[b + 1], block[b + 2], block[b + 3]
-        for j in range(k):
-            total = moments[j]
-            w0, w1, w2, w3 = weights[j, b], weights[j, b + 1], weights[j, b + 2], weights[j, b + 3]
-            for c in range(d):
-                total[c] += (w0 * x0[c] + w1 * x1[c]) + (w2 * x2[c] + w3 * x3[c])
-    for b in range(even, m):
-        x0 = block[b]
-        for j in range(k):
-            total, w0 = moments[j], weights[j, b]
-            for c in range(d):
-                total[c] += w0 * x0[c]
-
-
-@compiled_sums
 def accumulate(
     X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
 ) -> tuple[Floats, Floats, float]:
@@ -234,6 +56,18 @@ def accumulate(
     closed-form memberships for the centres given. Since share^alpha = share * ratio, one power per
     entry and one per item suffice, and an item's part of the objective is D_min * sums^(1 - alpha).
     """
+    k, d = centers.shape
+    many = k * d >= LARGE and k >= (MANY_WIDE if d >= WIDE else MANY)
+    kernel = accumulate_many if many else accumulate_few
+    sums: tuple[Floats, Floats, float] = kernel(X, weights, centers, shift, scale, fuzzifier)
+    return sums
+
+
+@compiled_sums
+def accumulate_few(
+    X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
+) -> tuple[Floats, Floats, float]:
+    """`accumulate` in plain loops over items, or over features."""
     n, d = X.shape
     k = centers.shape[0]
     wide = d >= WIDE
@@ -242,7 +76,7 @@ def accumulate(
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
-    factor = np.empty(BLOCK)
+    inverse, factor = np.empty(BLOCK), np.empty(BLOCK)
     moments = np.zeros((k, d))
     totals = np.zeros(k)
     objective = 0.0
@@ -255,7 +89,7 @@ def accumulate(
             load(X, start, m, shift, scale, block)
             measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
-        parts(sums, fuzzifier, weights, start, m, factor)
+        parts(sums, fuzzifier, weights, start, m, inverse, factor)
         for b in range(m):
             objective += nearest[b] * sums[b] * factor[b]
         weigh(shares, distances, factor, m, totals)
@@ -264,6 +98,39 @@ def accumulate(
         else:
             add_moments(block, m, shares, moments)
     return moments, totals, objective
+
+
+@compiled_sums
+def accumulate_many(
+    X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float, fuzzifier: float
+) -> tuple[Floats, Floats, float]:
+    """`accumulate` in tiles."""
+    n, d = X.shape
+    k = centers.shape[0]
+    mu = in_tiles(centers)
+    block = np.zeros((mu.shape[1], WIDTH))
+    distances, shares = np.empty((mu.shape[0], WIDTH)), np.zeros((mu.shape[0], WIDTH))
+    x, apart, heavy = block.ravel(), distances.ravel(), shares.ravel()  # views
+    ratios, weighed = distances[:k], shares[:k]
+    nearest, sums = np.empty(BLOCK), np.empty(BLOCK)
+    inverse, factor = np.empty(BLOCK), np.empty(BLOCK)
+    moments = np.zeros(mu.shape)
+    totals = np.zeros(k)
+    objective = 0.0
+    for start in range(0, n, BLOCK):
+        m = min(BLOCK, n - start)
+        load(X, start, m, shift, scale, block)
+        measure_tiles(x, mu, apart)
+        soften(ratios, m, fuzzifier, nearest, weighed, sums)
+        parts(sums, fuzzifier, weights, start, m, inverse, factor)
+        for b in range(m):
+            objective += nearest[b] * sums[b] * factor[b]
+        weigh(weighed, ratios, factor, m, totals)
+        add_moments_of_tiles(x, m, heavy, moments)
+    return moments[:k, :d].copy(), totals, objective
+
+
+# ---- rows of results ----------------------------------------------------------------------------
 
 
 @compiled
@@ -308,14 +175,14 @@ def fill_assignment(
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
-    factor = np.empty(BLOCK)
+    inverse, factor = np.empty(BLOCK), np.empty(BLOCK)
     objective = 0.0
     for start in range(0, n, BLOCK):
         m = min(BLOCK, n - start)
         load(X, start, m, shift, scale, block)
         measure(block, m, centers, distances)
         soften(distances, m, fuzzifier, nearest, shares, sums)
-        parts(sums, fuzzifier, weights, start, m, factor)
+        parts(sums, fuzzifier, weights, start, m, inverse, factor)
         for b in range(m):
             objective += nearest[b] * sums[b] * factor[b]
         normalize(shares, sums, m)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Items
 from askmeans.fuzzy.arrays import first_lowest
+from askmeans.fuzzy.blocks import BLOCK, WIDTH, load, measure
 from askmeans.fuzzy.compiled import compiled
-from askmeans.fuzzy.kernels import BLOCK, WIDTH, load, measure
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads
 
 MANY, WIDE = 50_000, 1 << 20  # rows, or numbers, above which a sample is enough to start from
