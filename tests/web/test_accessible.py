@@ -198,7 +198,7 @@ def test_a_group_card_with_six_groups_is_in_sight_and_accessible(
         check(page, f"mix-{kind}-{name}")
         page.keyboard.press("Enter")
         expect(page.locator("#said")).to_contain_text(
-            "Saved: “30% A group called one, 70% A group called three”"
+            "Saved: “30 % A group called one, 70 % A group called three”"
         )
         tools.answer(page, "0")
         expect(page.locator("#said")).to_contain_text("Saved: “none of these”")

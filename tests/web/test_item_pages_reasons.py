@@ -21,7 +21,7 @@ def test_an_item_tells_why_it_is_where_it_is(session):
     view = context.result_views.latest(60.0)
     why = explain_item(session, question.items[0], view.result)
     assert why.summary.startswith("People placed this item")
-    assert ("ann answered “¾”",) in [reason.answers for reason in why.reasons]
+    assert ("ann answered “¾”.",) in [reason.answers for reason in why.reasons]
     values = [reason.value for reason in why.reasons]
     assert values == sorted(values, reverse=True)
     other = next(row for row in range(6) if row != question.items[0])

@@ -6,7 +6,8 @@ const { lang, dir } = document.documentElement;
 const tongue = (code) => code.split("-")[0];
 
 // What the browser's user prefers within the page's language: British dates, for example.
-export const LOCALE = `${navigator.languages.find((each) => tongue(each) === tongue(lang)) ?? lang}-u-nu-latn`;
+const preferred = navigator.languages.find((each) => tongue(each) === tongue(lang)) ?? lang;
+export const LOCALE = `${preferred}-u-nu-latn`;
 
 function shown(value) {
   if (typeof value === "number") return value.toLocaleString(LOCALE);
