@@ -14,7 +14,7 @@ from askmeans.web.languages import LOCALE, NAMES, language, negotiate, speaking
 from askmeans.web.rendering import STATIC, templates
 from askmeans.web.words import WORDS
 
-COMPLETE: tuple[str, ...] = ("de", "zh_Hans")  # catalogues in which every sentence is translated
+COMPLETE: tuple[str, ...] = ("de", "es", "fr", "zh_Hans")  # catalogues in which every sentence is translated
 SOURCE = STATIC.parents[1]
 TEMPLATES = sorted((STATIC.parent / "templates").glob("*.html"))
 # What programs read, or people before there is a page.
