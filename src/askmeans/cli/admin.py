@@ -97,9 +97,9 @@ def backup(
     file: Annotated[Path, Argument(metavar="FILE", help="A new file for the copy.")],
 ) -> None:
     """Write a copy of a database to a new file, also while people answer."""
-    from askmeans.sessions.store import backup_store, shown
+    from askmeans.sessions.store import backup_store, display_url
 
-    say(f"database: {shown(database)}")
+    say(f"database: {display_url(database)}")
     _say_copy("backup", str(file.absolute()), backup_store(database, file.absolute()))
 
 
@@ -111,10 +111,10 @@ def copy(
     ],
 ) -> None:
     """Copy all sessions to another database, from SQLite to PostgreSQL or back."""
-    from askmeans.sessions.store import copy_store, shown
+    from askmeans.sessions.store import copy_store, display_url
 
-    say(f"database: {shown(database)}")
-    _say_copy("copy", shown(target), copy_store(database, target))
+    say(f"database: {display_url(database)}")
+    _say_copy("copy", display_url(target), copy_store(database, target))
 
 
 def _say_copy(kind: str, place: str, others: list[str]) -> None:
@@ -127,8 +127,8 @@ def _say_copy(kind: str, place: str, others: list[str]) -> None:
 @command
 def upgrade(database: Database) -> None:
     """Bring a database of an older askmeans up to date, after a backup beside it."""
-    from askmeans.sessions.store import shown, upgrade_store
+    from askmeans.sessions.store import display_url, upgrade_store
 
-    say(f"database: {shown(database)}")
+    say(f"database: {display_url(database)}")
     old = upgrade_store(database)
     say("Nothing to do." if old is None else f"Upgraded; the old one is {old}")

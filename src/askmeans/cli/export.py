@@ -10,7 +10,7 @@ from askmeans.cli.output import check_format, check_unused, complain, say, write
 from askmeans.exceptions import ParameterError, StoreVersionError
 from askmeans.results import expected_wrong_text, without_traces
 from askmeans.sessions import Session, SessionResult
-from askmeans.sessions.store import stem_of
+from askmeans.sessions.store import output_stem
 from askmeans.sessions.tables import Table, result_tables, stored_answers, tables_as_json
 from askmeans.tables.exchange import (
     LabelledItem,
@@ -47,7 +47,7 @@ def run(options: SessionOptions, out: Path | None, format: str, *, force: bool) 
 
 def _stem(options: SessionOptions, out: Path | None) -> Path:
     """What the files' names begin with."""
-    name, stem = options.name, out or stem_of(options.database)
+    name, stem = options.name, out or output_stem(options.database)
     if name is None or out is not None:
         return stem
     if Path(name).name != name:

@@ -20,7 +20,7 @@ from askmeans.cli.tables import (
 from askmeans.sessions import Session, create
 from askmeans.sessions.config import FEWEST
 from askmeans.sessions.group_numbers import unique_names
-from askmeans.sessions.store import shown
+from askmeans.sessions.store import display_url
 from askmeans.spec import SIMILARITIES
 from askmeans.tables.columns import Column
 
@@ -43,7 +43,7 @@ def run(options: InitOptions) -> None:
     groups = names or unique_names({}, FEWEST if n_clusters == "auto" else int(n_clusters))
     advice = advice_of(table, items.rows, questions.advice, groups, questions.ask or "group")
     if not options.session.as_json:
-        say(f"database: {shown(options.session.database)}")
+        say(f"database: {display_url(options.session.database)}")
         say(str(items.recipe))
         for hint in hints(items, table):
             say(hint)

@@ -29,17 +29,17 @@ def complain(text: str) -> None:
 
 def say_database(database: str) -> None:
     """The database a command works on, if it exists."""
-    from askmeans.sessions.store import file_of, is_postgresql, shown
+    from askmeans.sessions.store import display_url, file_of, is_postgresql
 
     if is_postgresql(database) or file_of(database).exists():
-        say(f"database: {shown(database)}")
+        say(f"database: {display_url(database)}")
 
 
 def typed_database(database: str) -> str:
     """The database for use in another command, without a password."""
-    from askmeans.sessions.store import is_postgresql, shown
+    from askmeans.sessions.store import display_url, is_postgresql
 
-    return shown(database) if is_postgresql(database) else database
+    return display_url(database) if is_postgresql(database) else database
 
 
 def add_hint(suggestion: str, database: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats
-from askmeans.policy.scales import FEWEST, IDENTITY, MAD, OUTLIER, AnswerScale, fit_scale
+from askmeans.policy.scales import IDENTITY, MIN_ROWS, NORMAL_MAD, OUTLIER, AnswerScale, fit_scale
 
 Integers = NDArray[np.intp]
 
@@ -101,7 +101,7 @@ def calibrated(opinions: Opinions) -> tuple[Floats, NDArray[np.bool_], list[Answ
     for who, (items, values, times) in enumerate(tables):
         n_complete = int((~np.isnan(values)).all(axis=1).sum())
         scale = everybody
-        if n_complete >= FEWEST or count == 1:
+        if n_complete >= MIN_ROWS or count == 1:
             scale = fit_scale(values, times, None if features is None else features[items])
         scales.append(scale)
         if scale == IDENTITY:
@@ -136,7 +136,7 @@ def _memberships(
     if sure.any():
         shares = fractions[sure[:, None] & cut]
         usual = float(np.sqrt((shares.var() * len(shares) + 3 * _EVEN**2) / (len(shares) + 3)))
-        if len(shares) >= FEWEST and shares.min() > 0.9:
+        if len(shares) >= MIN_ROWS and shares.min() > 0.9:
             usual = 0.0  # hard labels: all answers are at the end
         share[:] = shares.mean()
         share[sure] = fractions[sure]
@@ -260,7 +260,7 @@ def described(
     count = len(opinions.names)
     mean, shared = _others(opinions, weight) if count else (np.empty(0), np.zeros(0, dtype=bool))
     away = np.abs(opinions.value - mean)
-    usual = float(np.median(away[shared])) / MAD if shared.any() else 0.0
+    usual = float(np.median(away[shared])) / NORMAL_MAD if shared.any() else 0.0
     slip = shared & (away > np.maximum(OUTLIER * usual, 0.3))
     n_answers = np.bincount(opinions.who, minlength=count)
     records: dict[str, Annotator] = {}

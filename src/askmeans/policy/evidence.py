@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats, Rows
 from askmeans.fuzzy.arrays import ROUNDING
 from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined, described
-from askmeans.policy.scales import IDENTITY, NOTHING, OUTLIER
+from askmeans.policy.scales import IDENTITY, OUTLIER, UNASSIGNED_SUM
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
 # Complete rows show an annotator's scale: three at first, the minimum for fitting a scale
-# (`scales.FEWEST`), and another after every 25 answers (docs/questions.md has the cost).
+# (`scales.MIN_ROWS`), and another after every 25 answers (docs/questions.md has the cost).
 WHOLE_ROWS, ANSWERS_A_WHOLE_ROW = 3, 25
 _POINTS = 101  # points of the finest scale of people: percent
 _EXACTLY = 1e-6  # rounding of row sums by a program, in single precision, too
@@ -100,13 +100,13 @@ class Evidence:
     def all_but_one(self) -> NDArray[np.bool_]:
         """Which items are in no cluster except perhaps one that has no answer."""
         one_left = np.isnan(self.values).sum(axis=1) == 1
-        nothing = np.nansum(self.values, axis=1) <= NOTHING
+        nothing = np.nansum(self.values, axis=1) <= UNASSIGNED_SUM
         return np.asarray(one_left & nothing & (self.values.shape[1] > 1))
 
     @property
     def nowhere(self) -> float:
         """The probability that an item is in no cluster (Jeffreys' estimate)."""
-        known = (np.nansum(self.values, axis=1) > NOTHING) | self._is_complete
+        known = (np.nansum(self.values, axis=1) > UNASSIGNED_SUM) | self._is_complete
         return float((self.unassigned.sum() + 0.5) / (known.sum() + 1.0))
 
     @property
@@ -271,7 +271,7 @@ def _completed(values: Floats) -> Floats:
     if values.shape[1] == 1:
         return values
     # An item in none of the others may be in no cluster at all: its last entry stays unknown.
-    informative = np.nansum(values, axis=1) > NOTHING
+    informative = np.nansum(values, axis=1) > UNASSIGNED_SUM
     rows = np.flatnonzero(informative & (np.isnan(values).sum(axis=1) == 1))
     missing = np.isnan(values[rows]).argmax(axis=1)
     rest = 1.0 - np.nansum(values[rows], axis=1)

@@ -26,7 +26,7 @@ from askmeans.policy.evidence import Evidence, Unions, evidence_of
 from askmeans.policy.examples import Examples
 from askmeans.policy.pool import Pool, Strata
 from askmeans.policy.ranking import Ranking, Settings, different
-from askmeans.policy.scales import NOTHING
+from askmeans.policy.scales import UNASSIGNED_SUM
 from askmeans.queries import ME, Answers, Question
 from askmeans.queries.answers import AskedQuestions
 from askmeans.results import Clustering, Diagnostics, ErrorEstimate, warn
@@ -335,7 +335,7 @@ class StratifiedPolicy:
         rest = (self.k,) if evidence.has_unassigned else ()
         decided = np.nan_to_num(evidence.values).max(axis=1, initial=0.0) >= 0.5
         possible = np.isnan(evidence.values[evidence.in_union]).any(axis=0)
-        met = np.flatnonzero((np.nansum(evidence.values, axis=0) > NOTHING) | possible)
+        met = np.flatnonzero((np.nansum(evidence.values, axis=0) > UNASSIGNED_SUM) | possible)
         if decided.sum() < ENOUGH * self.k or len(met) < 2:
             return (*range(self.k), *rest)
         return (*met.tolist(), *rest)

@@ -142,7 +142,7 @@ class Runtime:
                 self.take(transaction.appended)
                 return done
 
-        return self.store.retried(once)
+        return self.store.retry_lost(once)
 
     def _since(self, transaction: "Transaction") -> list[Event]:
         """New events; a StoreMovedError if the last known event is missing."""

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from askmeans.sessions.session import Session
-from askmeans.sessions.store import shown
+from askmeans.sessions.store import display_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def served_file(place: Session | Path) -> Path:
     """Where it is kept: with the user's own state, called after the session and its database."""
     state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
     name = str(place.resolve()) if isinstance(place, Path) else (
-        f"{shown(place.url)}\n{place.name}"
+        f"{display_url(place.url)}\n{place.name}"
     )  # fmt: skip
     digest = hashlib.sha256(name.encode()).hexdigest()[:16]
     return state / "askmeans" / f"{digest}.json"

@@ -9,7 +9,7 @@ import pytest
 from askmeans import sessions
 from askmeans.exceptions import ParameterError, StoreLostError
 from askmeans.queries import Answer
-from askmeans.sessions.store.backend import busy_seconds, retried
+from askmeans.sessions.store.backend import busy_seconds, retry_lost
 
 
 def lose_acknowledgement(session):
@@ -104,7 +104,7 @@ def test_other_errors_are_not_tried_again():
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        retried(work, 60.0)
+        retry_lost(work, 60.0)
     assert len(tries) == 1
 
 

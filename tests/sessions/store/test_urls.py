@@ -9,7 +9,7 @@ import pytest
 
 from askmeans import sessions
 from askmeans.exceptions import ParameterError
-from askmeans.sessions.store import file_of, is_postgresql, shown, stem_of, thumbnails_of
+from askmeans.sessions.store import display_url, file_of, is_postgresql, output_stem, thumbnails_of
 from askmeans.sessions.store.urls import connection_string
 
 
@@ -31,8 +31,8 @@ def test_a_url_is_shown_without_its_password_and_means_the_same(url, seen):
     from psycopg.conninfo import conninfo_to_dict
 
     assert is_postgresql(url)
-    assert shown(url) == seen
-    assert shown(seen) == seen
+    assert display_url(url) == seen
+    assert display_url(seen) == seen
     meant = conninfo_to_dict(connection_string(url))
     assert conninfo_to_dict(seen) == {
         key: value for key, value in meant.items() if "password" not in key
@@ -45,7 +45,7 @@ def test_a_url_is_shown_without_its_password_and_means_the_same(url, seen):
      "mysql://ada:secret@db/team"],
 )  # fmt: skip
 def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url):
-    for attempt in (shown, sessions.open):
+    for attempt in (display_url, sessions.open):
         with pytest.raises(ParameterError, match="'url' parameter must be") as error:
             attempt(url)
         chain = [error.value, error.value.__context__, error.value.__cause__]
@@ -55,13 +55,13 @@ def test_a_url_that_cannot_be_read_is_refused_without_showing_it(url):
 
 def test_a_path_is_shown_as_the_file_it_names(tmp_path):
     assert not is_postgresql(tmp_path / "s.db")
-    assert shown(f"sqlite:///{tmp_path}/s.db") == str(file_of(tmp_path / "s.db"))
+    assert display_url(f"sqlite:///{tmp_path}/s.db") == str(file_of(tmp_path / "s.db"))
 
 
 def test_files_go_beside_a_file_or_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert stem_of("data/s.db") == tmp_path / "data" / "s"
-    assert stem_of("postgresql://db/team%2Fone") == tmp_path / "team_one"
+    assert output_stem("data/s.db") == tmp_path / "data" / "s"
+    assert output_stem("postgresql://db/team%2Fone") == tmp_path / "team_one"
     assert thumbnails_of("s.db") == tmp_path / "s.db.thumbnails"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     one, other = (thumbnails_of(f"postgresql://db/{name}") for name in ("a", "b"))

@@ -25,7 +25,7 @@ from askmeans.policy.belief import EXACT, Belief
 from askmeans.policy.evidence import Evidence, evidence_of
 from askmeans.policy.models.fcm import name_clusters
 from askmeans.policy.ranking import Ranking
-from askmeans.policy.scales import NOTHING
+from askmeans.policy.scales import UNASSIGNED_SUM
 from askmeans.policy.similarity.anchors import (
     Compared,
     described,
@@ -332,7 +332,7 @@ def _joined(
     for place, row in exact.items():
         values[place] = row
     # An entry that nobody was asked for, where all others are nothing, is only likely.
-    nothing = np.where(queried, np.nan_to_num(values), 0.0).sum(axis=1) <= NOTHING
+    nothing = np.where(queried, np.nan_to_num(values), 0.0).sum(axis=1) <= UNASSIGNED_SUM
     values[~queried & nothing[:, None]] = np.nan
     values[compared.unlike & ~certain] = 0.0
     _, here, there = np.intersect1d(compared.items, direct.items, return_indices=True)

@@ -5,21 +5,27 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from askmeans.exceptions import MissingExtraError
-from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of, thumbnails_of
+from askmeans.sessions.store.urls import (
+    display_url,
+    file_of,
+    is_postgresql,
+    output_stem,
+    thumbnails_of,
+)
 
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Store
 
-__all__ = ["backup_store", "copy_store", "file_of", "is_postgresql", "open_store", "shown",
-           "stem_of", "thumbnails_of", "upgrade_store"]  # fmt: skip
+__all__ = ["backup_store", "copy_store", "display_url", "file_of", "is_postgresql", "open_store",
+           "output_stem", "thumbnails_of", "upgrade_store"]  # fmt: skip
 
 
 def open_store(url: str | Path, *, make: bool = False) -> "Store":
-    """The store at a path or database URL; without `make`, one that is there already."""
+    """Open the store at a path or database URL; with `make`, create it where it is missing."""
     versions = _versions(url)
     from askmeans.sessions.store.sql import Store
 
-    versions.check_version(url, make=make)  # before anything of it is changed
+    versions.check_version(url, make=make)  # before the database is changed
     backend = versions.make_backend(url, make=make)
     try:
         if make:
@@ -31,32 +37,32 @@ def open_store(url: str | Path, *, make: bool = False) -> "Store":
 
 
 def backup_store(url: str | Path, file: Path) -> list[str]:
-    """Write a copy of a database, whole, also while others write to it.
+    """Write a consistent copy of a database, also while other processes write to it.
 
-    Returns the files that the sessions refer to, which are not in it.
+    Returns the files that the sessions refer to; they are not copied.
     """
     versions = _versions(url)
     versions.check_version(url)
     versions.backup(url, file)
-    return _files_elsewhere(file)
+    return _referenced_files(file)
 
 
 def copy_store(source: str | Path, target: str | Path) -> list[str]:
-    """Copy all sessions of a database into one that has none, of either kind, without loss.
+    """Copy all sessions into an empty database, from SQLite or PostgreSQL to either.
 
-    Returns the files that the sessions refer to, which are not in it.
+    Returns the files that the sessions refer to; they are not copied.
     """
     _versions(source, target).copy_database(source, target)
-    return _files_elsewhere(target)
+    return _referenced_files(target)
 
 
 def upgrade_store(url: str | Path) -> Path | None:
-    """Bring a database to this version, after a backup beside it; None when nothing was to do."""
-    kept: Path | None = _versions(url).upgrade(url)
-    return kept
+    """Upgrade a database to this version; return the path of the backup, None if it is current."""
+    backup: Path | None = _versions(url).upgrade(url)
+    return backup
 
 
-def _files_elsewhere(url: str | Path) -> list[str]:
+def _referenced_files(url: str | Path) -> list[str]:
     """Files that the sessions of a database refer to."""
     store = open_store(url)
     try:
@@ -67,11 +73,11 @@ def _files_elsewhere(url: str | Path) -> list[str]:
 
 
 def _versions(*urls: str | Path) -> ModuleType:
-    """What knows of schemas, where these are places for databases and its packages are there."""
+    """Check the URLs, and import the module of schema versions, which needs SQLAlchemy."""
     for url in urls:
-        shown(url)
+        display_url(url)  # raises a ParameterError
     try:
-        import sqlalchemy  # noqa: F401 - whether it is there is the question
+        import sqlalchemy  # noqa: F401 - only whether it is installed
     except ImportError as error:
         raise MissingExtraError(
             "Sessions need SQLAlchemy. Got no such package; "

@@ -23,14 +23,14 @@ from askmeans.exceptions import (
 T = TypeVar("T")
 
 BUSY_SECONDS = 30.0
-_FIRST, _LONGEST = 0.02, 1.0  # seconds between two attempts; each pause is twice the last
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0  # seconds between two attempts; doubled each time
 
 
 class Backend(ABC):
     """One kind of database."""
 
-    now: Select[float]  # the time in seconds since 1970
-    insert: Callable[[Any], Any]  # the dialect's, which has ON CONFLICT
+    now: Select[float]  # selects the time in seconds since 1970
+    insert: Callable[[Any], Any]  # the dialect's insert, which has ON CONFLICT
 
     def __init__(self, url: str, dialect: str, connect: Callable[[], Any], **options: Any) -> None:
         self.url = url  # without secrets
@@ -40,26 +40,26 @@ class Backend(ABC):
             poolclass=QueuePool,
             pool_size=4,
             max_overflow=28,  # as many threads as a server has
-            hide_parameters=True,  # an error in a log tells no answer
+            hide_parameters=True,  # logged errors must not contain answers
             **options,
         )
-        self.reading = self.engine  # of the same connections
+        self.reading = self.engine  # for reads; a subclass may set other options
 
     @abstractmethod
-    def translated(self) -> AbstractContextManager[None]:
+    def translate_errors(self) -> AbstractContextManager[None]:
         """Convert errors of the database to StoreErrors."""
 
     @abstractmethod
     def begin(
         self, connection: Connection, session: int | None, *, durable: bool
     ) -> AbstractContextManager[Connection]:
-        """A transaction that alone writes to a session; commits unless an exception is raised."""
+        """Begin a transaction with the only write access to a session; commit, or roll back."""
 
     @abstractmethod
     def begin_tables(self, connection: Connection) -> AbstractContextManager[Connection]:
-        """A transaction that alone creates or changes tables."""
+        """Begin a transaction with the only right to create or change tables."""
 
-    def check_room(self) -> None:  # noqa: B027 - a server looks after its own disk
+    def check_room(self) -> None:  # noqa: B027 - only for files: a server monitors its own disk
         """Raise a StoreFullError if the disk has no room for an answer."""
 
     def close(self) -> None:
@@ -70,7 +70,7 @@ class Backend(ABC):
     def writing(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:
         """A connection that is the only writer; commits unless an exception is raised."""
         with (
-            self.translated(),
+            self.translate_errors(),
             self.engine.connect() as connection,
             self.begin(connection, session, durable=durable) as begun,
         ):
@@ -80,7 +80,7 @@ class Backend(ABC):
     def migrating(self) -> Iterator[Connection]:
         """A connection that alone creates or changes tables, in one transaction."""
         with (
-            self.translated(),
+            self.translate_errors(),
             self.engine.connect() as connection,
             self.begin_tables(connection) as begun,
         ):
@@ -88,28 +88,28 @@ class Backend(ABC):
 
 
 @contextmanager
-def translated(
-    url: str, complaint: type[Exception], typed: Callable[[str, BaseException], Exception]
+def translate_errors(
+    url: str, driver_error: type[Exception], convert: Callable[[str, BaseException], Exception]
 ) -> Iterator[None]:
-    """Convert errors of a driver."""
+    """Convert errors of a driver to StoreErrors."""
     try:
         yield
     except PoolTimeoutError as error:
-        raise no_connection(url) from error
-    except (DBAPIError, complaint) as error:
+        raise pool_exhausted_error(url) from error
+    except (DBAPIError, driver_error) as error:
         cause = error.orig if isinstance(error, DBAPIError) else error
-        raise typed(url, cause or error) from error
+        raise convert(url, cause or error) from error
 
 
-def locked(url: str, message: str) -> StoreBusyError:
+def lock_error(url: str, message: str) -> StoreBusyError:
     """The error of a lock that another program does not release."""
     return StoreBusyError(
-        f"{url} must be free to write to. Got a lock that somebody else has held for too long "
+        f"{url} must be free to write to. Got a lock that another program has held for too long "
         f"({message}); close the program that holds it, and try again. Nothing was changed."
     )
 
 
-def no_room(url: str, message: str) -> StoreFullError:
+def disk_full_error(url: str, message: str) -> StoreFullError:
     """The error of a full disk."""
     return StoreFullError(
         f"{url} must have room to grow. Got '{message}'; free some space on its disk, and try "
@@ -128,17 +128,17 @@ def busy_seconds() -> float:
         ) from error
 
 
-def no_connection(url: str) -> StoreBusyError:
+def pool_exhausted_error(url: str) -> StoreBusyError:
     """The error of a pool whose connections are all in use."""
     return StoreBusyError(
-        f"{url} must have a connection free. Got all of this program's in use; try again in a "
-        "moment, or start another server. Nothing was changed."
+        f"{url} must have a free connection. Got all connections of this program in use; try "
+        "again in a moment, or start another server. Nothing was changed."
     )
 
 
-def retried(work: Callable[[], T], seconds: float) -> T:
-    """Do work that may be done twice; retry after a lost connection, for so many seconds."""
-    end, pause = time.monotonic() + seconds, _FIRST
+def retry_lost(work: Callable[[], T], seconds: float) -> T:
+    """Do idempotent work; for this many seconds retry it after a lost connection."""
+    end, pause = time.monotonic() + seconds, _FIRST_PAUSE
     while True:
         try:
             return work()
@@ -146,4 +146,4 @@ def retried(work: Callable[[], T], seconds: float) -> T:
             if time.monotonic() + pause > end:
                 raise
         time.sleep(random.uniform(0.5 * pause, pause))
-        pause = min(2.0 * pause, _LONGEST)
+        pause = min(2.0 * pause, _LONGEST_PAUSE)

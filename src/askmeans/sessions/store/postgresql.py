@@ -6,7 +6,7 @@ need no SKIP LOCKED: they are written under that lock, which lasts milliseconds.
 blocked.
 
 A broken connection becomes a StoreLostError. The writer then does not know whether its commit
-succeeded, and retries with the same key (`backend.retried`).
+succeeded, and retries with the same key (`backend.retry_lost`).
 """
 
 import re
@@ -22,11 +22,11 @@ from askmeans.exceptions import NoSessionError, StoreError, StoreLostError, Stor
 from askmeans.sessions.store.backend import (
     Backend,
     busy_seconds,
-    locked,
-    no_room,
-    translated,
+    disk_full_error,
+    lock_error,
+    translate_errors,
 )
-from askmeans.sessions.store.urls import connection_string, shown
+from askmeans.sessions.store.urls import connection_string, display_url
 
 _SETTINGS = {"connect_timeout": 10, "application_name": "askmeans", "client_encoding": "utf8"}
 _IDLE_SECONDS = 60  # after which a transaction of a vanished client ends
@@ -63,12 +63,12 @@ class PostgresBackend(Backend):
                 raise
             return connection
 
-        super().__init__(shown(url), "postgresql+psycopg://", make, use_native_hstore=False)
+        super().__init__(display_url(url), "postgresql+psycopg://", make, use_native_hstore=False)
         # A read is usually one statement: a transaction would add two more.
         self.reading = self.engine.execution_options(isolation_level="AUTOCOMMIT")
 
-    def translated(self) -> AbstractContextManager[None]:
-        return translated(self.url, psycopg.Error, _typed)
+    def translate_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(self.url, psycopg.Error, _as_store_error)
 
     @contextmanager
     def begin(
@@ -106,7 +106,7 @@ def _prepare(connection: "psycopg.Connection[Any]") -> None:
     connection.autocommit = False
 
 
-def _typed(url: str, cause: BaseException) -> StoreError | NoSessionError:
+def _as_store_error(url: str, cause: BaseException) -> StoreError | NoSessionError:
     """Convert an error of PostgreSQL."""
     state = getattr(cause, "sqlstate", None)
     primary = getattr(getattr(cause, "diag", None), "message_primary", None)
@@ -116,9 +116,9 @@ def _typed(url: str, cause: BaseException) -> StoreError | NoSessionError:
     if state[:2] == "08" or state in ("57P01", "57P02", "57P03", "57P05", "25P03", "25P04"):
         return _lost(url, message)
     if state in ("55P03", "40P01", "40001", "57014", "53300"):
-        return locked(url, message)
+        return lock_error(url, message)
     if state[:2] == "53":
-        return no_room(url, message)
+        return disk_full_error(url, message)
     if state in ("25006", "42501"):
         return StoreReadOnlyError(
             f"{url} must be writable for its user. Got '{message}'; grant it the right (GRANT), or "

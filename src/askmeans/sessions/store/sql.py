@@ -20,7 +20,7 @@ A store keeps sessions. It knows nothing of policies, budgets or who may answer 
 - **Plain at rest.** Numbers, text, JSON and raw little-endian arrays; nothing is pickled.
 - **Errors.** Errors of the database become StoreErrors with a remedy; the next call works again
   once the cause is gone. A lost connection is a StoreLostError: reads are retried for
-  `retry_timeout` seconds, and so are writes (`retried`), whose keys show whether the commit
+  `retry_timeout` seconds, and so are writes (`retry_lost`), whose keys show whether the commit
   succeeded.
 """
 
@@ -52,7 +52,7 @@ from askmeans.exceptions import NoSessionError, SessionExistsError, StoreVersion
 from askmeans.queries import Question
 from askmeans.sessions.events import KINDS, Event, from_row, to_row
 from askmeans.sessions.store import models
-from askmeans.sessions.store.backend import Backend, busy_seconds, retried
+from askmeans.sessions.store.backend import Backend, busy_seconds, retry_lost
 from askmeans.sessions.store.records import (
     DataPart,
     Invite,
@@ -222,9 +222,9 @@ class Store:
         with self._begun(session, durable=durable) as connection:
             yield self._within(connection, session)
 
-    def retried(self, work: Callable[[], T]) -> T:
-        """Do work that may be done twice; retry it after a lost connection."""
-        return retried(work, self.retry_timeout)
+    def retry_lost(self, work: Callable[[], T]) -> T:
+        """Do idempotent work; retry it after a lost connection, up to `retry_timeout`."""
+        return retry_lost(work, self.retry_timeout)
 
     def close(self) -> None:
         """Close the connections."""
@@ -242,12 +242,12 @@ class Store:
             self._after_fork()
             with (
                 as_written(self.url),
-                self.backend.translated(),
+                self.backend.translate_errors(),
                 self.backend.reading.connect() as connection,
             ):
                 return work(connection)
 
-        return self.retried(read)
+        return self.retry_lost(read)
 
     @contextmanager
     def _begun(self, session: int | None = None, *, durable: bool = True) -> Iterator[Connection]:

@@ -39,7 +39,7 @@ from askmeans.exceptions import (
     StoreReadOnlyError,
 )
 from askmeans.sessions.store import backend
-from askmeans.sessions.store.backend import Backend, busy_seconds, locked, no_room
+from askmeans.sessions.store.backend import Backend, busy_seconds, disk_full_error, lock_error
 
 # Writes between checkpoints: a copy of the database file alone lacks a handful of answers at most.
 CHECKPOINT_WRITES = 8
@@ -108,8 +108,8 @@ class SqliteBackend(Backend):
         super().__init__(str(path), "sqlite://", make)
         event.listen(self.engine, "begin", _begin)  # transactions are begun by us, not the driver
 
-    def translated(self) -> AbstractContextManager[None]:
-        return translated(self.url)
+    def translate_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(self.url)
 
     @contextmanager
     def begin(
@@ -148,7 +148,7 @@ class SqliteBackend(Backend):
                 file.write(bytes(_ROOM))
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise no_room(self.url, str(error)) from error
+                raise disk_full_error(self.url, str(error)) from error
             raise _read_only(self.url, str(error)) from error
 
     def close(self) -> None:
@@ -383,20 +383,20 @@ def _wait_for_turn(raw: Any, end: float) -> None:
             return
 
 
-def translated(path: str) -> AbstractContextManager[None]:
+def translate_errors(path: str) -> AbstractContextManager[None]:
     """Convert errors of SQLite to StoreErrors."""
-    return backend.translated(path, sqlite3.Error, _typed)
+    return backend.translate_errors(path, sqlite3.Error, _as_store_error)
 
 
-def _typed(path: str, cause: BaseException) -> StoreError:
+def _as_store_error(path: str, cause: BaseException) -> StoreError:
     """Convert an error of SQLite."""
     extended = getattr(cause, "sqlite_errorcode", 0)
     code = extended & 0xFF  # the primary code
     message = str(cause)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return locked(path, message)
+        return lock_error(path, message)
     if code == sqlite3.SQLITE_FULL or extended in _NO_ROOM:
-        return no_room(path, message)
+        return disk_full_error(path, message)
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
         return _read_only(path, message)
     if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):

@@ -44,8 +44,8 @@ def connection_string(url: str | Path) -> str:
     return text
 
 
-def shown(url: str | Path) -> str:
-    """Where a database is, for people and logs: a file's path, or a URL without its secrets."""
+def display_url(url: str | Path) -> str:
+    """A database's address for messages and logs: the file's path, or the URL without secrets."""
     if not is_postgresql(url):
         return str(file_of(url))
     parts = _parts(connection_string(url))
@@ -60,12 +60,12 @@ def shown(url: str | Path) -> str:
     if hosts.startswith("/"):  # a socket's folder
         place, others = "", {"host": hosts} | ({"port": ports} if ports else {}) | others
     more = "&".join(f"{key}={quote(value, safe='/')}" for key, value in others.items())
-    whom = f"{quote(user, safe='')}@" if user else ""
-    return f"postgresql://{whom}{place}/{quote(name, safe='')}" + (more and f"?{more}")
+    login = f"{quote(user, safe='')}@" if user else ""
+    return f"postgresql://{login}{place}/{quote(name, safe='')}" + (more and f"?{more}")
 
 
-def stem_of(url: str | Path) -> Path:
-    """What files that belong to a database are called after: beside a file, or here."""
+def output_stem(url: str | Path) -> Path:
+    """The path without suffix of files exported from a database: beside a file, or here."""
     if not is_postgresql(url):
         return file_of(url).with_suffix("")
     name = _parts(connection_string(url)).get("dbname", "") or "askmeans"
@@ -73,16 +73,16 @@ def stem_of(url: str | Path) -> Path:
 
 
 def thumbnails_of(url: str | Path) -> Path:
-    """Where small copies of pictures are kept: beside a file, or with the user's caches."""
+    """The folder of a database's thumbnails: beside its file, or in the user's cache folder."""
     if not is_postgresql(url):
         return Path(f"{file_of(url)}.thumbnails")
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    digest = hashlib.sha256(shown(url).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(display_url(url).encode()).hexdigest()[:16]
     return caches / "askmeans" / f"{digest}.thumbnails"
 
 
 def _parts(text: str) -> dict[str, str]:
-    """What a URL of PostgreSQL says, as its driver reads it."""
+    """The parameters in a URL of PostgreSQL, as its driver reads it."""
     try:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict

@@ -30,10 +30,10 @@ from sqlalchemy import (
 
 from askmeans._util.files import atomic_file
 from askmeans.exceptions import DataError, NoSessionError, StoreVersionError
-from askmeans.sessions.store.backend import Backend, retried
+from askmeans.sessions.store.backend import Backend, retry_lost
 from askmeans.sessions.store.models import VERSION_TABLE, metadata, version_table
-from askmeans.sessions.store.sqlite import SqliteBackend, connect, translated
-from askmeans.sessions.store.urls import file_of, is_postgresql, shown, stem_of
+from askmeans.sessions.store.sqlite import SqliteBackend, connect, translate_errors
+from askmeans.sessions.store.urls import display_url, file_of, is_postgresql, output_stem
 
 Migration = Callable[[Connection], None]  # from the schema before; leaves the version to `upgrade`
 FIRST_SCHEMA = 4  # earlier ones were never released
@@ -56,7 +56,7 @@ def make_backend(url: str | Path, *, make: bool = False) -> Backend:
             raise NoSessionError(
                 f"{path.parent} must be a folder for the database. Got none; make it first."
             )
-        with translated(str(path)):
+        with translate_errors(str(path)):
             sqlite3.connect(path).close()
     return SqliteBackend(path)
 
@@ -78,7 +78,7 @@ def check_version(url: str | Path, *, make: bool = False) -> None:
     version = find_version(url)
     if version == SCHEMA or (make and version is None):
         return
-    place = shown(url)
+    place = display_url(url)
     if version is None:
         raise NoSessionError(
             f"{place} must hold sessions of askmeans. Got a database without; 'askmeans init' or "
@@ -107,10 +107,10 @@ def find_version(url: str | Path) -> str | None:
     with closing(make_backend(url)) as backend:
 
         def find() -> str | None:
-            with backend.translated(), backend.engine.connect() as connection:
+            with backend.translate_errors(), backend.engine.connect() as connection:
                 return _version(connection)
 
-        return retried(find, OPENING)
+        return retry_lost(find, OPENING)
 
 
 def _find_in_file(path: Path) -> str | None:
@@ -120,7 +120,7 @@ def _find_in_file(path: Path) -> str | None:
             f"There must be a database at {path}. Got none; 'askmeans init' or "
             "askmeans.sessions.create makes one."
         )
-    with translated(str(path)), closing(connect(path)) as connection:
+    with translate_errors(str(path)), closing(connect(path)) as connection:
         connection.execute("PRAGMA query_only = ON")
         table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?"
         if connection.execute(table, (VERSION_TABLE,)).fetchone() is None:
@@ -141,7 +141,7 @@ def upgrade(url: str | Path, migrations: Mapping[int, Migration] | None = None) 
         return None
     if version is None or not version.isdigit() or not FIRST_SCHEMA <= int(version) <= newest:
         check_version(url)  # refuses, and says why
-    file = stem_of(url) if is_postgresql(url) else file_of(url)
+    file = output_stem(url) if is_postgresql(url) else file_of(url)
     named = f"{file.name}.schema-{version}.backup"
     names = itertools.chain([named], (f"{named}-{count}" for count in itertools.count(2)))
     kept = next(each for each in map(file.with_name, names) if not each.exists())
@@ -167,7 +167,7 @@ def backup(url: str | Path, file: Path) -> None:
         return
     path = file_of(url)
     with (
-        translated(str(path)),
+        translate_errors(str(path)),
         atomic_file(file) as part,
         closing(connect(path)) as source,
         closing(sqlite3.connect(part.name)) as copy,
@@ -196,7 +196,7 @@ def copy_database(source: str | Path, target: str | Path) -> None:
     with closing(make_backend(target)) as into:
         make_schema(into)
         with into.migrating() as writing:
-            _check_empty(writing, shown(target))
+            _check_empty(writing, display_url(target))
             _copy(source, writing)
             _advance_numbers(writing)
 
@@ -237,7 +237,7 @@ def _copy(source: str | Path, writing: Connection) -> None:
         snapshot = {}  # all reads see one state; SQLite's do by themselves
         if backend.engine.dialect.name == "postgresql":
             snapshot = {"isolation_level": "REPEATABLE READ"}
-        with backend.translated(), backend.engine.connect() as connection:
+        with backend.translate_errors(), backend.engine.connect() as connection:
             reading = connection.execution_options(**snapshot)
             theirs, ours = _tables(reading), _tables(writing)
             for table in ours.sorted_tables:
