@@ -1,7 +1,7 @@
 """Take pictures of the page in its states: `tools/screenshots.py [FOLDER] [WORDS ...]`.
 
 Each word selects by name, as in `tools/screenshots.py screenshots/all card dark`. Looks are light
-and dark, 1440 pixels wide, 200 % zoom and a phone; sessions have 3, 8 and 15 groups, Arabic, a long
+and dark, 1440 pixels wide, 200 % zoom and a phone, and some in German, Arabic and Chinese; sessions have 3, 8 and 15 groups, Arabic, a long
 text, rows of a table and pictures.
 """
 
@@ -34,6 +34,10 @@ LOOKS: dict[str, dict[str, Any]] = {
         ("phone", PHONE, {"has_touch": True, "device_scale_factor": 2}),
     )
     for scheme in ("light", "dark")
+}  # fmt: skip
+LOOKS |= {
+    f"{size}-{code}": {**LOOKS[f"{size}-light"], "locale": code}
+    for size in ("wide", "phone") for code in ("de", "ar", "zh-CN")
 }  # fmt: skip
 ABOUT = {
     "delivery": "Where a parcel is, and when it comes",
@@ -157,7 +161,8 @@ SESSIONS: dict[str, Callable[[Path], None]] = {
 LONG = "long"  # the card of 9,500 characters, in the session of eight groups
 PAGES = {"card": "/", "items": "/items", "item": "/items/7", "results": "/results",
          "groups": "/groups", "merge": "/groups/merge?group=0&into=1", "welcome": "/welcome",
-         "split": "/groups/split?group=2", "history": "/history"}  # fmt: skip
+         "split": "/groups/split?group=2", "history": "/history", "help": "/help",
+         "signin": "/signin", "invites": "/invites"}  # fmt: skip
 WHERE = {"unnamed": ("card", "groups", "welcome"), "first": ("card", "results", "groups")}
 
 
