@@ -15,7 +15,7 @@ from askmeans.web.rendering import STATIC, templates
 from askmeans.web.words import WORDS
 from catalogue_notes import NOTES
 
-COMPLETE = ("de", "es", "fr", "zh_Hans")  # catalogues in which every sentence is translated
+COMPLETE = ("ar", "de", "es", "fr", "zh_Hans")  # catalogues in which every sentence is translated
 SOURCE = STATIC.parents[1]
 TEMPLATES = sorted((STATIC.parent / "templates").glob("*.html"))
 # What programs read, or people before there is a page.

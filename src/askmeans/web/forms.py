@@ -1,5 +1,6 @@
 """Forms and their senders: fields are checked, with a sentence about each fault."""
 
+import re
 from typing import Annotated, Any
 from urllib.parse import parse_qs
 
@@ -20,6 +21,7 @@ _TYPED = {  # fields that people fill in
     "days": Message("Type for how many days first."),
     "n": Message("Type how many questions first."),
 }
+_COMMAS = re.compile("[,\u060c\uff0c\u3001]")  # Latin, Arabic, Chinese
 
 
 class Form:
@@ -55,9 +57,9 @@ class Form:
         return int(value)
 
     def number(self, name: str) -> float:
-        """A number that must be there."""
+        """A number that must be there; with a decimal comma, too, as half of Europe types it."""
         try:
-            return float(self.text(name))
+            return float(self.text(name).replace(",", "."))
         except ValueError:
             raise HTTPException(422, Message("Type a number: 25, or 12.5.")) from None
 
@@ -78,8 +80,8 @@ class Form:
         return _checked_name(self.text("name"))
 
     def group_names(self) -> list[str]:
-        """Names of groups, with commas between them."""
-        names = (name.strip() for name in self.text("names").split(","))
+        """Names of groups, with commas of any script between them."""
+        names = (name.strip() for name in _COMMAS.split(self.text("names")))
         return [_checked_name(name) for name in names if name]
 
     def value(self) -> Any:
