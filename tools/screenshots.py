@@ -1,8 +1,8 @@
 """Take pictures of the page in its states: `tools/screenshots.py [FOLDER] [WORDS ...]`.
 
 Each word selects by name, as in `tools/screenshots.py screenshots/all card dark`. Looks are light
-and dark, 1440 pixels wide, 200 % zoom and a phone, and some in German, Arabic and Chinese; sessions have 3, 8 and 15 groups, Arabic, a long
-text, rows of a table and pictures.
+and dark, 1440 pixels wide, 200 % zoom and a phone, and some in German, Arabic and Chinese; sessions
+have 3, 8 and 15 groups, Arabic, a long text, rows of a table and pictures.
 """
 
 import sys
