@@ -257,7 +257,7 @@ class Results:
         runtime = self._runtime
         seconds, pace = seconds_per_answer(runtime.state)
         if state in (SessionState.DONE, SessionState.SPENT):
-            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
+            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=Message(str(state)))
         each = runtime.config.annotations
         owed, new = 0, runtime.n_open
         if each > 1:
