@@ -169,7 +169,7 @@ def test_where_models_expected_another_answer_one_more_is_asked(make, again, ask
     for _ in range(14):
         (question,) = session.ask(annotator="Ada")
         say(question)
-    assert not session.runtime.wanting()
+    assert not session.runtime.awaiting_opinion()
     assert {event.kind for event in session.history.audit()} == {"answer"}
     (slip,) = session.ask(annotator="Ada")
     assert not say(slip, wrong=True).late

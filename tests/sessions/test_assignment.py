@@ -7,7 +7,7 @@ import pytest
 
 from askmeans.exceptions import KeyConflictError, ParameterError, SessionError
 from askmeans.sessions import SessionState
-from askmeans.sessions.assignment import MOST_HELD, Assignment
+from askmeans.sessions.assignment import MAX_HELD, Assignment
 
 
 def test_two_annotators_never_hold_the_same_question(make, again):
@@ -384,10 +384,10 @@ def test_nobody_holds_so_much_that_others_get_nothing(make, again):
     session = make(ask="group", cluster_names=["a", "b", "c"],
                    X=[[float(row)] for row in range(60)])  # fmt: skip
     held = session.ask(100, annotator="ann")
-    assert len(held) == MOST_HELD < 60
+    assert len(held) == MAX_HELD < 60
     assert session.ask(100, annotator="ann") == held
     others = again(session).ask(100, annotator="bob")
-    assert len(others) == 60 - MOST_HELD
+    assert len(others) == 60 - MAX_HELD
     assert not set(held) & set(others)
 
 

@@ -4,9 +4,10 @@ Rules of this file:
 - Questions are chosen before the write transaction. Inside it the choice is checked against all
   events and leases, and leases are written. If another annotator was faster, a spare question is
   used, or the choice is repeated.
-- Two annotators hold the same question at once only if several annotations of it are wanted. An
-  annotator holds at most MOST_HELD. One for whom nothing is left takes a question over from one who
-  holds several, whose lease of it ends.
+- To hold a question is to have a lease of it that has not ended. Two annotators hold the same
+  question at once only if several annotations of it are wanted. An annotator holds at most
+  MAX_HELD. If no question is left for an annotator, they take one over from an annotator who holds
+  several, whose lease of it ends.
 - The budget limits the questions that are handed out; those that others hold are reserved.
 - Gold questions are mixed in as copies, so that they look as new as the others.
 """
@@ -37,8 +38,8 @@ from askmeans.spec import SIMILARITIES
 if TYPE_CHECKING:
     from askmeans.sessions.store.sql import Transaction
 
-SPARE = 16  # further questions chosen, in case other annotators are faster
-MOST_HELD = 48  # questions of one annotator: three times as many as a page prepares
+N_SPARE = 16  # further questions proposed, in case other annotators lease the first ones meanwhile
+MAX_HELD = 48  # questions of one annotator: three times as many as a page prepares
 # One of so many questions is gold, at a random place: a tenth of the work, usual in crowdsourcing.
 GOLD_EVERY = 10
 
@@ -49,10 +50,10 @@ class _Leases:
 
     annotator: str
     own: Set[int]  # questions leased to the annotator now
-    once: Set[int]  # questions leased to the annotator now or before
-    others: Counter[int]  # number of others who hold a question
-    theirs: list[Lease]  # leases of others in force
-    reserved: Set[int]  # unanswered questions that others hold: they will cost budget
+    ever_own: Set[int]  # questions leased to the annotator now or before
+    n_others: Counter[int]  # number of other annotators with a lease, by question
+    of_others: list[Lease]  # other annotators' leases in force
+    reserved: Set[int]  # unanswered questions that others hold: budget is reserved for them
 
 
 class Assignment:
@@ -64,15 +65,14 @@ class Assignment:
         self.lock = runtime.lock
 
     def ask(self, n: int, annotator: str, seconds: float | None = None) -> list[NumberedQuestion]:
-        """Lease questions to an annotator; none for the reason that `state_for` gives."""
+        """Lease questions to an annotator; if there is none, `state_for` has the reason."""
         annotator = check_annotator(annotator, person=True)
         while True:
             self.learning.catch_up()
-            chosen, spare = self.choose(min(n, MOST_HELD), annotator)
+            chosen, spare = self.choose(min(n, MAX_HELD), annotator)
             if not chosen:
                 return []
-            until = self._lease_seconds(seconds)
-            numbers = self.hand_out(chosen, spare, annotator, until)
+            numbers = self.hand_out(chosen, spare, annotator, self._lease_seconds(seconds))
             if numbers is not None:
                 return [self.runtime.numbered_question(number) for number in numbers]
 
@@ -85,27 +85,28 @@ class Assignment:
     def choose(self, n: int, annotator: str) -> tuple[list[Question], list[Question]]:
         """At most n questions for an annotator, in order; and spare ones.
 
-        The sub-group of the item that the annotator answered last comes first, then the leased
-        questions, then those leased before, then those of others that want more opinions, then the
-        policy's proposals, and last the questions that the annotator skipped, the earliest first.
-        Spare ones are further proposals.
+        The order is: the sub-group of the item that the annotator answered last, questions leased
+        to the annotator, questions leased to them before, questions of others that want more
+        opinions, the policy's proposals, and questions that the annotator skipped, the earliest
+        first. Spare questions are further proposals.
         """
         runtime = self.runtime
-        further = self.learning.follow_up(annotator)
+        follow_ups = self.learning.follow_up(annotator)
         with self.lock:
             if runtime.state.paused:
                 return [], []
-            now, listed = runtime.leases()
-            leases = self._leases(annotator, listed, now)
-            first = [question for question in further if self._is_free(question, leases)]
-            first += [runtime.question(number) for number in self._begun(leases)]
-            skipped = [runtime.question(number) for number in self._skipped(leases)]
+            now, every_lease = runtime.leases()
+            leases = self._leases(annotator, every_lease, now)
+            first = [question for question in follow_ups if self._is_free(question, leases)]
+            first += [runtime.question(number) for number in self._started_questions(leases)]
+            skipped = [runtime.question(number) for number in self._skipped_questions(leases)]
             pending = self._pending(leases)
         chosen = self._affordable(first, n, leases)
-        left = self._budget(leases) - sum(self._costs(question, leases) for question in chosen)
+        needed = sum(self._needs_budget(question, leases) for question in chosen)
+        left = self._unreserved_budget(leases) - needed
         room, spare = int(min(n - len(chosen), left)), list[Question]()
         if room > 0:
-            proposed = self.learning.propose(room + SPARE, pending | set(chosen), annotator)
+            proposed = self.learning.propose(room + N_SPARE, pending | set(chosen), annotator)
             with self.lock:  # others would be refused at every attempt
                 proposed = [question for question in proposed if self._is_free(question, leases)]
             chosen, spare = [*chosen, *proposed[:room]], proposed[room:]
@@ -113,15 +114,15 @@ class Assignment:
             chosen = self._affordable([*chosen, *skipped], n, leases)
         if not chosen:
             with self.lock:
-                over = self._to_take_over(leases)
-            return ([] if over is None else [runtime.question(over.question)]), []
+                lease = self._lease_to_take_over(leases)
+            return ([] if lease is None else [runtime.question(lease.question)]), []
         with self.lock:
-            return self._with_gold(chosen, n, leases), spare
+            return self._mix_in_gold(chosen, n, leases), spare
 
-    def _with_gold(self, chosen: list[Question], n: int, leases: _Leases) -> list[Question]:
+    def _mix_in_gold(self, chosen: list[Question], n: int, leases: _Leases) -> list[Question]:
         """Mix gold questions into the chosen ones that are not leased yet.
 
-        One in ten is gold, at a place in each ten that follows from the seed and the annotator.
+        One in ten is gold; its place among the ten is drawn from the seed and the annotator.
         """
         runtime, state, name = self.runtime, self.runtime.state, leases.annotator
         if not state.gold or not chosen:
@@ -129,7 +130,7 @@ class Assignment:
         own = [q for q in chosen if runtime.number(q) in leases.own]
         is_gold = [event.question in state.gold for event in state.replies(name)]
         is_gold += [runtime.number(question) in state.gold for question in own]
-        left = self._gold_left(leases)
+        left = self._remaining_gold(leases)
         mixed, others = list(own), iter(chosen[len(own) :])
         while len(mixed) < n:
             block, place = divmod(len(is_gold), GOLD_EVERY)
@@ -150,8 +151,8 @@ class Assignment:
             is_gold.append(due)
         return mixed
 
-    def _gold_left(self, leases: _Leases) -> list[int]:
-        """Gold questions that an annotator neither answered nor holds, in an order by annotator."""
+    def _remaining_gold(self, leases: _Leases) -> list[int]:
+        """Gold questions that an annotator neither answered nor holds, in a random order."""
         state = self.runtime.state
         before = {event.question for event in state.replies(leases.annotator)} | leases.own
         before = {state.original(number) for number in before}
@@ -160,10 +161,10 @@ class Assignment:
         order = np.random.default_rng([self.runtime.config.seed, name]).permutation(len(originals))
         return [number for number in np.array(originals)[order].tolist() if number not in before]
 
-    def _copied(self, taken: list[Question], leases: _Leases) -> list[Question] | None:
-        """Replace gold questions by new copies; None if the annotator got one meanwhile."""
+    def _copy_gold(self, taken: list[Question], leases: _Leases) -> list[Question] | None:
+        """Replace gold questions by new copies; None if the annotator got one of them meanwhile."""
         runtime, copied = self.runtime, list[Question]()
-        left = set(self._gold_left(leases)) if runtime.state.gold else set()
+        left = set(self._remaining_gold(leases)) if runtime.state.gold else set()
         for question in taken:
             if question.repeat == GOLD_COPY:
                 if runtime.number(question._replace(repeat=0)) not in left:
@@ -176,74 +177,84 @@ class Assignment:
     def hand_out(
         self, chosen: list[Question], spare: list[Question], annotator: str, seconds: float
     ) -> list[int] | None:
-        """Lease the questions, or spare ones for those that others got meanwhile.
+        """Lease the questions, or spare ones in place of those that others got meanwhile.
 
         Returns None if there are not enough: the caller chooses again.
         """
         runtime = self.runtime
         with self.lock:
-            now, listed = runtime.leases()
-            known = self._leases(annotator, listed, now).once
-            first = any(runtime.number(question) not in known for question in chosen)
+            now, every_lease = runtime.leases()
+            leased = self._leases(annotator, every_lease, now).ever_own
+            is_new = any(runtime.number(question) not in leased for question in chosen)
 
         def lease(
             transaction: "Transaction",
-        ) -> tuple[list[Question], list[int], float, list[Lease]] | None:
-            runtime.know(transaction.questions(runtime.n_questions))
-            now, listed = transaction.leases()
-            leases = self._leases(annotator, listed, now)
-            free = (q for q in (*chosen, *spare) if self._is_free(q, leases))
-            taken = list(itertools.islice(free, len(chosen)))
-            ended = list[Lease]()
-            over = None if taken else self._to_take_over(leases)
-            if over is not None and runtime.question(over.question) in chosen:
-                taken, ended = chosen, [replace(over, until=now)]
-            copied = self._copied(taken, leases)
-            if copied is None:
+        ) -> tuple[dict[int, Question], float, list[Lease]] | None:
+            runtime.remember_questions(transaction.questions(runtime.n_questions))
+            now, every_lease = transaction.leases()
+            leases = self._leases(annotator, every_lease, now)
+            taken, ended = self._still_free(chosen, spare, leases, now)
+            if taken is None or len(self._affordable(taken, len(chosen), leases)) < len(chosen):
                 return None
-            taken = copied
-            unknown = [question for question in taken if runtime.number(question) is None]
-            affordable = len(self._affordable(taken, len(chosen), leases)) == len(chosen)
-            is_first = any(runtime.number(question) not in leases.once for question in taken)
-            if not affordable or (is_first and not first):
-                return None
-            added = transaction.add_questions(unknown, after=runtime.n_questions)
-            numbered = dict(zip(unknown, added, strict=True))
-            numbers = [numbered.get(q) or runtime.number(q) or 0 for q in taken]
+            if not is_new and any(runtime.number(q) not in leases.ever_own for q in taken):
+                return None  # these need a durable write
+            numbered = self._numbered(taken, transaction)
             new = [Lease(question=number, annotator=annotator, until=now + seconds)
-                   for number in numbers]  # fmt: skip
-            for question, number in numbered.items():
-                if question.repeat > GOLD_COPY:
-                    original = runtime.number(question._replace(repeat=0)) or 0
-                    known = runtime.state.gold[original]
-                    transaction.append(
-                        Gold(annotator=GOLD, question=number, value=known.value, original=original)
-                    )
+                   for number in numbered]  # fmt: skip
             transaction.lease(*new, *ended)
-            return taken, numbers, now, _with(listed, new + ended)
+            return numbered, now, _update_leases(every_lease, new + ended)
 
-        # A first lease must survive a crash of the machine, or its answer would be refused
+        # A new lease must survive a crash of the machine, or its answer would be refused
         # afterwards; a renewed one need not.
-        done = runtime.write(lease, durable=first)
-        if done is None:
+        written = runtime.write(lease, durable=is_new)
+        if written is None:
             return None
-        taken, numbers, now, listed = done
+        numbered, now, every_lease = written
         with self.lock:
-            runtime.know(zip(numbers, taken, strict=True))
-            runtime.keep_leases(now, listed)
-        return numbers
+            runtime.remember_questions(numbered.items())
+            runtime.cache_leases(now, every_lease)
+        return list(numbered)
+
+    def _still_free(
+        self, chosen: list[Question], spare: list[Question], leases: _Leases, now: float
+    ) -> tuple[list[Question] | None, list[Lease]]:
+        """As many free questions as were chosen, gold ones as new copies; and leases to end.
+
+        None in place of the questions if the annotator got one of the gold questions meanwhile.
+        """
+        free = (question for question in (*chosen, *spare) if self._is_free(question, leases))
+        taken, ended = list(itertools.islice(free, len(chosen))), list[Lease]()
+        other = None if taken else self._lease_to_take_over(leases)
+        if other is not None and self.runtime.question(other.question) in chosen:
+            taken, ended = chosen, [replace(other, until=now)]
+        return self._copy_gold(taken, leases), ended
+
+    def _numbered(self, taken: list[Question], transaction: "Transaction") -> dict[int, Question]:
+        """Questions by their numbers; new ones are added, and copies of gold ones noted as gold."""
+        runtime = self.runtime
+        unknown = [question for question in taken if runtime.number(question) is None]
+        added = transaction.add_questions(unknown, after=runtime.n_questions)
+        numbers = dict(zip(unknown, added, strict=True))
+        for question, number in numbers.items():
+            if question.repeat > GOLD_COPY:
+                original = runtime.number(question._replace(repeat=0)) or 0
+                value = runtime.state.gold[original].value
+                transaction.append(
+                    Gold(annotator=GOLD, question=number, value=value, original=original)
+                )
+        return {numbers.get(q) or runtime.number(q) or 0: q for q in taken}
 
     def add(
         self, kind: str, items: tuple[int, ...], cluster: int | None, annotator: str
     ) -> NumberedQuestion:
         """Lease a question that an annotator chose, checked."""
         runtime = self.runtime
-        compares = runtime.config.ask in SIMILARITIES
-        taken = [name for name, each in KINDS.items() if each.width == 1 or compares]
-        if kind not in taken:
+        asks_similarity = runtime.config.ask in SIMILARITIES
+        allowed = [name for name, each in KINDS.items() if each.width == 1 or asks_similarity]
+        if kind not in allowed:
             raise SessionError(
-                "The 'kind' parameter of Session.add_question must be a question that a session "
-                f"with ask={runtime.config.ask!r} takes: {', '.join(taken)}. Got {kind!r:.40}.",
+                "The 'kind' parameter of Session.add_question must be a kind that a session with "
+                f"ask={runtime.config.ask!r} allows: {', '.join(allowed)}. Got {kind!r:.40}.",
                 user_message=Message(
                     "Items cannot be put into groups by hand in this session: it asks its own "
                     "questions only. Answer those."
@@ -253,8 +264,8 @@ class Assignment:
         known = all(0 <= row < len(runtime.rows) for row in rows)
         if len(set(rows)) != width or len(rows) != width or not known:
             raise ParameterError(
-                "The 'items' parameter of Session.add_question must be so many different rows "
-                f"below {len(runtime.rows)}: {width}. Got {items!r:.60} instead."
+                f"The 'items' parameter of Session.add_question must have {width} different rows "
+                f"below {len(runtime.rows)}. Got {items!r:.60} instead."
             )
         groups: list[Any] = [None]
         if kind == "membership":
@@ -264,17 +275,17 @@ class Assignment:
         if cluster not in groups:
             raise ParameterError(
                 "The 'cluster' parameter of Session.add_question must be the number of a group at "
-                "the top for a membership, None or that of one with sub-groups for a group, else "
-                f"None. Got {cluster!r:.40} instead."
+                "the top for a membership, None or the number of a group with sub-groups for a "
+                f"group, and None for other kinds. Got {cluster!r:.40} instead."
             )
-        return self._hand_over(Question(kind, rows, cluster), annotator)
+        return self._lease_chosen(Question(kind, rows, cluster), annotator)
 
-    def _hand_over(self, question: Question, annotator: str) -> NumberedQuestion:
+    def _lease_chosen(self, question: Question, annotator: str) -> NumberedQuestion:
         """Lease a question that an annotator chose."""
         annotator, runtime = check_annotator(annotator, person=True), self.runtime
 
         def lease(transaction: "Transaction") -> int:
-            runtime.know(transaction.questions(runtime.n_questions))
+            runtime.remember_questions(transaction.questions(runtime.n_questions))
             (number,) = transaction.add_questions([question])
             until = transaction.now() + self._lease_seconds(None)
             transaction.lease(Lease(question=number, annotator=annotator, until=until))
@@ -282,27 +293,28 @@ class Assignment:
 
         number = runtime.write(lease)
         with self.lock:
-            runtime.know([(number, question)])
+            runtime.remember_questions([(number, question)])
         return runtime.numbered_question(number)
 
     def renew(self, annotator: str, wanted: float | None) -> None:
-        """Let an annotator's leases end so many seconds from now; with 0 others may have them."""
+        """Let an annotator's leases end in `wanted` seconds; with 0 they end at once."""
         annotator, seconds = check_annotator(annotator, person=True), self._lease_seconds(wanted)
 
         def end(transaction: "Transaction") -> None:
-            now, listed = transaction.leases()
-            mine = [e for e in self.runtime.in_force(listed, now) if e.annotator == annotator]
-            transaction.lease(*(replace(lease, until=now + seconds) for lease in mine))
+            now, every_lease = transaction.leases()
+            in_force = self.runtime.leases_in_force(every_lease, now)
+            own = [lease for lease in in_force if lease.annotator == annotator]
+            transaction.lease(*(replace(lease, until=now + seconds) for lease in own))
 
         self.runtime.write(end, durable=False)
 
     def state_for(self, annotator: str | None) -> SessionState:
-        """The state of the session, for one annotator or for all."""
+        """The state of the session for one annotator, or for all with None."""
         runtime = self.runtime
         if self.learning.is_over:
             return SessionState.DONE
         with self.lock:
-            if runtime.left == 0 and not runtime.wanting():
+            if runtime.budget_left == 0 and not runtime.awaiting_opinion():
                 return SessionState.SPENT
             if runtime.state.paused:
                 return SessionState.PAUSED
@@ -311,34 +323,35 @@ class Assignment:
         return SessionState.WAITING
 
     def _lease_seconds(self, wanted: float | None) -> float:
-        """The duration of a lease: as wanted, at most the session's."""
-        most = self.runtime.config.lease_seconds
-        return most if wanted is None else min(wanted, most)
+        """The duration of a lease: as wanted, at most that of the session."""
+        longest = self.runtime.config.lease_seconds
+        return longest if wanted is None else min(wanted, longest)
 
-    def _leases(self, annotator: str, listed: list[Lease], now: float) -> _Leases:
+    def _leases(self, annotator: str, every_lease: list[Lease], now: float) -> _Leases:
         """The leases, from the point of view of an annotator."""
-        state, in_force = self.runtime.state, self.runtime.in_force(listed, now)
-        theirs = [lease for lease in in_force if lease.annotator != annotator]
-        others = Counter(lease.question for lease in theirs)
+        state, in_force = self.runtime.state, self.runtime.leases_in_force(every_lease, now)
+        of_others = [lease for lease in in_force if lease.annotator != annotator]
+        n_others = Counter(lease.question for lease in of_others)
         return _Leases(
             annotator=annotator,
             own={lease.question for lease in in_force if lease.annotator == annotator},
-            once={lease.question for lease in listed if lease.annotator == annotator},
-            others=others,
-            theirs=theirs,
-            reserved={n for n in others if n not in state.gold and not state.count(n)},
+            ever_own={lease.question for lease in every_lease if lease.annotator == annotator},
+            n_others=n_others,
+            of_others=of_others,
+            reserved={n for n in n_others if n not in state.gold and not state.count(n)},
         )
 
-    def _begun(self, leases: _Leases) -> list[int]:
+    def _started_questions(self, leases: _Leases) -> list[int]:
         """Open questions that an annotator holds, or held, or that want another opinion."""
         state, runtime = self.runtime.state, self.runtime
-        wanting: set[int] = set()
+        shared: set[int] = set()
         if state.wants_several:
-            wanting = {*runtime.wanting(), *(n for n in leases.others if state.wanted(n) > 1)}
+            shared.update(runtime.awaiting_opinion())
+            shared.update(number for number in leases.n_others if state.wanted(number) > 1)
         numbers = [
             number
-            for group in (leases.own, leases.once - leases.own, wanting - leases.once)
-            for number in sorted(group)
+            for part in (leases.own, leases.ever_own - leases.own, shared - leases.ever_own)
+            for number in sorted(part)
         ]
         return [
             number
@@ -347,7 +360,7 @@ class Assignment:
             and self._is_free(runtime.question(number), leases)
         ]
 
-    def _skipped(self, leases: _Leases) -> list[int]:
+    def _skipped_questions(self, leases: _Leases) -> list[int]:
         """Open questions that an annotator skipped, the earliest first."""
         return [
             number
@@ -355,38 +368,39 @@ class Assignment:
             if number not in leases.own and self._is_free(self.runtime.question(number), leases)
         ]
 
-    def _to_take_over(self, leases: _Leases) -> Lease | None:
-        """The oldest lease of another annotator, to end for one who has no other question.
+    def _lease_to_take_over(self, leases: _Leases) -> Lease | None:
+        """The oldest lease of another annotator, for an annotator with no other question.
 
         An annotator who holds questions about one item only is looking at it, and keeps them.
         """
-        runtime, about = self.runtime, dict[str, set[tuple[int, ...]]]()
-        open_ = [
+        runtime, items_held = self.runtime, dict[str, set[tuple[int, ...]]]()
+        open_leases = [
             lease
-            for lease in leases.theirs
+            for lease in leases.of_others
             if lease.question not in runtime.state.gold and runtime.is_open(lease.question)
         ]
-        for lease in open_:
-            about.setdefault(lease.annotator, set()).add(runtime.question(lease.question).items)
-        may = [
+        for lease in open_leases:
+            items = runtime.question(lease.question).items
+            items_held.setdefault(lease.annotator, set()).add(items)
+        candidates = [
             lease
-            for lease in open_
-            if len(about[lease.annotator]) > 1
+            for lease in open_leases
+            if len(items_held[lease.annotator]) > 1
             and runtime.state.reply(lease.question, leases.annotator) is None
         ]
-        # Of the leases of one call the last: questions are answered in their order.
-        return min(may, key=lambda lease: (lease.until, -lease.question), default=None)
+        # Among leases of one call the last question: questions are answered in their order.
+        return min(candidates, key=lambda lease: (lease.until, -lease.question), default=None)
 
     def _pending(self, leases: _Leases) -> set[Question]:
-        """Questions that no further annotator gets: leased, or answered and not settled."""
+        """Questions that the policy must not propose: leased, skipped, or not settled."""
         state, runtime = self.runtime.state, self.runtime
-        numbers = {*leases.own, *leases.others, *state.skipped_by(leases.annotator)}
+        numbers = {*leases.own, *leases.n_others, *state.skipped_by(leases.annotator)}
         if state.wants_several:
-            numbers |= {*runtime.wanting()}
-        return {runtime.plain_question(number) for number in numbers}
+            numbers |= {*runtime.awaiting_opinion()}
+        return {runtime.original_question(number) for number in numbers}
 
     def _is_free(self, question: Question, leases: _Leases) -> bool:
-        """Whether an annotator may have a question: open, not answered, not with others."""
+        """Whether an annotator may lease a question: open, not answered, not held by others."""
         number = self.runtime.number(question)
         if number is None:
             return True
@@ -397,10 +411,10 @@ class Assignment:
         if not self.runtime.is_open(number) or (mine is not None and not isinstance(mine, Skip)):
             return False
         wanted = state.wanted(number) - len(state.answers(number))
-        return number in leases.own or leases.others[number] < wanted
+        return number in leases.own or leases.n_others[number] < wanted
 
-    def _costs(self, question: Question, leases: _Leases) -> bool:
-        """Whether an answer to a question will cost budget that is not reserved for it."""
+    def _needs_budget(self, question: Question, leases: _Leases) -> bool:
+        """Whether an answer to a question will use budget that is not reserved for it."""
         number = self.runtime.number(question)
         if question.repeat >= GOLD_COPY or number in self.runtime.state.gold:
             return False
@@ -410,22 +424,22 @@ class Assignment:
 
     def _affordable(self, questions: list[Question], n: int, leases: _Leases) -> list[Question]:
         """The first n different questions that the budget allows."""
-        left, chosen = self._budget(leases), dict[Question, None]()
+        left, chosen = self._unreserved_budget(leases), dict[Question, None]()
         for question in questions:
             if len(chosen) == n:
                 break
-            cost = self._costs(question, leases) and question not in chosen
-            if not cost or left > 0:
+            needs_budget = self._needs_budget(question, leases) and question not in chosen
+            if not needs_budget or left > 0:
                 chosen.setdefault(question)
-                left -= cost
+                left -= needs_budget
         return list(chosen)
 
-    def _budget(self, leases: _Leases) -> float:
+    def _unreserved_budget(self, leases: _Leases) -> float:
         """Questions that the budget allows, without those reserved for others."""
-        left = self.runtime.left
+        left = self.runtime.budget_left
         return math.inf if left is None else max(0, left - len(leases.reserved))
 
 
-def _with(leases: list[Lease], new: list[Lease]) -> list[Lease]:
-    """Leases, updated by new ones."""
+def _update_leases(leases: list[Lease], new: list[Lease]) -> list[Lease]:
+    """Replace leases by new ones of the same question and annotator; add the others."""
     return list({(lease.question, lease.annotator): lease for lease in (*leases, *new)}.values())

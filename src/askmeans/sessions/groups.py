@@ -601,7 +601,7 @@ class Groups(Sequence[Group]):
     def _placed_in(self, group: int, row: int, annotator: str) -> Reply:
         """The annotator's answer that put an item into a group."""
         runtime = self._runtime
-        for number in reversed(runtime.about((row,))):
+        for number in reversed(runtime.questions_about((row,))):
             answer = runtime.state.reply(number, annotator)
             if answer is not None and isinstance(answer.value, tuple):
                 shares = answer.value

@@ -91,7 +91,7 @@ class History:
         """
         annotator = check_annotator(annotator)
         with self._runtime.up_to_date() as state:
-            numbers = self._runtime.about(tuple(items))
+            numbers = self._runtime.questions_about(tuple(items))
             own = [state.reply(number, annotator) for number in numbers]
             return [state.as_of_now(event) for event in own if event is not None]
 

@@ -319,7 +319,7 @@ class Learning:
     def is_over(self) -> bool:
         """Whether everything was asked."""
         with self.runtime.lock:
-            if self.runtime.wanting():
+            if self.runtime.awaiting_opinion():
                 return False  # another opinion is wanted
             top = self.runtime.groups.children(None)
             if len(top) > 1 and len(self.runtime.state.answered) < len(self.runtime.rows):
@@ -382,14 +382,14 @@ class Learning:
             self._table = self._carried_on(self._table)
         if self._table is None:
             groups = self.runtime.groups
-            evidence = as_evidence(state.evidence(), self.runtime.plain_question, groups)
+            evidence = as_evidence(state.evidence(), self.runtime.original_question, groups)
             again = to_ask_again(evidence) if state.group_changes else []
             tree, of_leaves = groups.tree, None
             if tree.children:
                 parts: dict[int | None, list[Answer]] = {None: evidence}
                 for number in tree.children:
                     parts[number] = own = as_evidence(
-                        state.evidence(), self.runtime.plain_question, groups, number
+                        state.evidence(), self.runtime.original_question, groups, number
                     )
                     again += [question._replace(cluster=number) for question in to_ask_again(own)]
                 of_leaves = LeafAnswers.of(tree, parts)
@@ -412,7 +412,7 @@ class Learning:
         if table.n_rewrites != state.n_rewrites or state.group_changes:
             return None
         new = state.log_answers[table.n_given :]
-        evidence = as_evidence(new, self.runtime.plain_question, groups)
+        evidence = as_evidence(new, self.runtime.original_question, groups)
         if any(answer.repeat for answer in evidence):  # it may replace an earlier one
             return None
         answers = table.answers.extended(evidence, len(groups.children(None)))

@@ -131,7 +131,7 @@ class Moves:
 
         event, repeated = runtime.write(append)
         for leases in read:  # for the next question
-            runtime.keep_leases(*leases)
+            runtime.cache_leases(*leases)
         with runtime.lock:
             return runtime.state.as_of_now(event, repeated=repeated)
 
@@ -171,7 +171,7 @@ class Moves:
 
         n_answers = self._runtime.write(append)
         with self._runtime.lock:
-            self._runtime.know(zip(numbers, questions, strict=False))
+            self._runtime.remember_questions(zip(numbers, questions, strict=False))
         return n_answers
 
     def take_back_placed(self, annotator: str, key: str) -> int:
@@ -297,7 +297,7 @@ class Moves:
         """
         runtime = self._runtime
         items = runtime.question(reply.question).items
-        questions = {number: runtime.question(number) for number in runtime.about(items)}
+        questions = {number: runtime.question(number) for number in runtime.questions_about(items)}
         if all(q.kind != "group" or q.cluster is None for q in questions.values()):
             return []
         others = (
@@ -379,7 +379,11 @@ class Moves:
     def _exceeds_budget(self, number: int) -> bool:
         """Whether an answer to a question would exceed the budget."""
         state = self._runtime.state
-        return self._runtime.left == 0 and number not in state.gold and not state.answers(number)
+        return (
+            self._runtime.budget_left == 0
+            and number not in state.gold
+            and not state.answers(number)
+        )
 
     def _is_late(self, number: int, annotator: str, own: list[Lease], now: float) -> bool:
         """Whether the lease has ended, the question is settled or the budget is spent."""
@@ -387,7 +391,9 @@ class Moves:
         settled = state.is_settled(number) and number not in state.gold
         if settled and not state.has_place(number, annotator):
             return True
-        return self._exceeds_budget(number) or (bool(own) and not self._runtime.in_force(own, now))
+        return self._exceeds_budget(number) or (
+            bool(own) and not self._runtime.leases_in_force(own, now)
+        )
 
     def _reply_to_undo(self, number: int | None, annotator: str, meant: int | None) -> Reply:
         """The reply that an undo takes back; it must be `event`, if given."""
@@ -427,7 +433,7 @@ class Moves:
             if lease.question == reply.question and lease.annotator != reply.annotator
         ]
         runtime = self._runtime
-        until = now if runtime.in_force(others, now) else now + runtime.config.lease_seconds
+        until = now if runtime.leases_in_force(others, now) else now + runtime.config.lease_seconds
         transaction.lease(Lease(question=reply.question, annotator=reply.annotator, until=until))
 
     def _undone(self, undo: Undo | UndoGroupChange, *, repeated: bool) -> Undone:

@@ -83,7 +83,7 @@ class _Exemplars:
     def is_elsewhere(self, row: int, cluster: int) -> bool:
         """Whether answers place an item in another cluster or in none, or are all "cannot say"."""
         groups, state = self._runtime.groups, self._runtime.state
-        for number in self._runtime.about((row,)):
+        for number in self._runtime.questions_about((row,)):
             group = self._runtime.question(number).cluster
             answers = state.answers(number)
             if answers and all(event.value is None for event in answers):
@@ -257,7 +257,7 @@ class Results:
         runtime = self._runtime
         seconds, pace = seconds_per_answer(runtime.state)
         if state in (SessionState.DONE, SessionState.SPENT):
-            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=str(state))
+            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=Message(str(state)))
         each = runtime.config.annotations
         owed, new = 0, runtime.n_open
         if each > 1:
@@ -273,9 +273,9 @@ class Results:
             basis = plural_message(
                 "a forecast of {n} question in all", "a forecast of {n} questions in all", in_all
             )
-        if runtime.left is not None:
+        if runtime.budget_left is not None:
             # Gold questions cost no budget, but the number must not show which they are.
-            left = max(0, runtime.left - runtime.state.n_checked)
+            left = max(0, runtime.budget_left - runtime.state.n_checked)
             low, high = min(low, left), min(high, left)
             basis = Message("{estimate}, at most {left} by the budget", estimate=basis, left=left)
         low, high = owed + each * low, owed + each * high

@@ -63,9 +63,9 @@ class Runtime:
         self._about: dict[tuple[int, ...], list[int]] = {}
         self._moment: ContextVar[Moment | None] = ContextVar("moment", default=None)
         self._permission: ContextVar[Check | None] = ContextVar("check", default=None)
-        self._unsettled: set[int] = set()  # questions, up to the events in `_looked`
-        self._looked: tuple[State, int] = (self.state, 0)
-        self.know(store.questions(record.id))
+        self._unsettled: set[int] = set()  # questions, up to the events in `_scanned`
+        self._scanned: tuple[State, int] = (self.state, 0)
+        self.remember_questions(store.questions(record.id))
         self.refresh()
 
     def _new_state(self) -> State:
@@ -101,7 +101,7 @@ class Runtime:
         moment = self.moment
         if moment is None or not moment.is_read:
             with self.lock:
-                self.take(self.store.events(self.record.id, self.state.last))
+                self.fold(self.store.events(self.record.id, self.state.last))
 
     def catch_up(self) -> None:
         """Fold new events, and load new questions and rows; within `reading_once` only once."""
@@ -109,7 +109,7 @@ class Runtime:
         with self.lock:
             if moment is None or not moment.is_read:
                 self.refresh()
-                self.know(self.store.questions(self.record.id, self.n_questions))
+                self.remember_questions(self.store.questions(self.record.id, self.n_questions))
             if self.rows.n_parts < self.state.n_parts:
                 self.rows.load()
 
@@ -133,13 +133,13 @@ class Runtime:
                 with self.store.write(self.record.id, durable=durable) as transaction:
                     if check is not None:
                         check(transaction)
-                    self.take(self._since(transaction))
+                    self.fold(self._since(transaction))
                     done = work(transaction)
                 moment = self.moment
                 if moment is not None:
                     moment.leases = None
                     moment.is_taught = moment.is_taught and not transaction.appended
-                self.take(transaction.appended)
+                self.fold(transaction.appended)
                 return done
 
         return self.store.retry_lost(once)
@@ -170,9 +170,9 @@ class Runtime:
         moment = self.moment
         if moment is not None and moment.leases is not None:
             return moment.leases
-        return self.keep_leases(*self.store.leases(self.record.id))
+        return self.cache_leases(*self.store.leases(self.record.id))
 
-    def in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
+    def leases_in_force(self, leases: Iterable[Lease], now: float) -> list[Lease]:
         """The leases that have not ended.
 
         One that ends later than the session allows dates from before the clock was set back.
@@ -180,14 +180,14 @@ class Runtime:
         latest = now + self.config.lease_seconds + _CLOCK_SLIP
         return [lease for lease in leases if now < lease.until <= latest]
 
-    def keep_leases(self, now: float, leases: list[Lease]) -> tuple[float, list[Lease]]:
-        """Keep the leases for the rest of a `reading_once` block."""
+    def cache_leases(self, now: float, leases: list[Lease]) -> tuple[float, list[Lease]]:
+        """Cache the leases for the rest of a `reading_once` block; return them."""
         moment = self.moment
         if moment is not None:
             moment.leases = now, leases
         return now, leases
 
-    def take(self, events: Sequence[Event]) -> None:
+    def fold(self, events: Sequence[Event]) -> None:
         """Fold events; after a pseudonym the whole log again."""
         moment = self.moment
         if moment is not None:
@@ -241,7 +241,7 @@ class Runtime:
         return GroupNumbers.of(n, state.group_changes, state.withdrawn)
 
     @property
-    def left(self) -> int | None:
+    def budget_left(self) -> int | None:
         """Questions that the budget still allows; None without a limit."""
         if self.state.budget is None:
             return None
@@ -259,8 +259,8 @@ class Runtime:
             return group is not None and bool(groups.children(group))
         return group is not None
 
-    def wanting(self) -> list[int]:
-        """Questions with answers that want another opinion."""
+    def awaiting_opinion(self) -> list[int]:
+        """Answered questions that want another opinion."""
         return [number for number in self.open() if self.state.count(number)]
 
     def open(self) -> list[int]:
@@ -274,19 +274,19 @@ class Runtime:
 
     def _not_settled(self) -> set[int]:
         """Issued questions with fewer answers than wanted."""
-        state, seen = self._looked
+        state, n_scanned = self._scanned
         if state is not self.state:  # the log was read again
-            self._unsettled, seen = set(self._questions), 0
-        for number in dict.fromkeys(self.state.touched[seen:]):
+            self._unsettled, n_scanned = set(self._questions), 0
+        for number in dict.fromkeys(self.state.touched[n_scanned:]):
             if self.state.is_settled(number):
                 self._unsettled.discard(number)
             else:
                 self._unsettled.add(number)
-        self._looked = self.state, len(self.state.touched)
+        self._scanned = self.state, len(self.state.touched)
         return self._unsettled
 
-    def know(self, pairs: Iterable[tuple[int, Question]]) -> None:
-        """Add numbered questions."""
+    def remember_questions(self, pairs: Iterable[tuple[int, Question]]) -> None:
+        """Add questions with their numbers to those in memory."""
         for number, question in pairs:
             if number not in self._questions:
                 with as_written(self.store.url):
@@ -310,7 +310,7 @@ class Runtime:
         """A question by its number; a QueryError for an unknown one."""
         question = self._questions.get(number)
         if question is None:  # another process may have handed it out
-            self.know(self.store.questions(self.record.id, self.n_questions))
+            self.remember_questions(self.store.questions(self.record.id, self.n_questions))
             question = self._questions.get(number)
         if question is None:
             raise QueryError(
@@ -322,7 +322,7 @@ class Runtime:
             )
         return question
 
-    def plain_question(self, number: int) -> Question:
+    def original_question(self, number: int) -> Question:
         """A question by its number; for a copy the gold question."""
         question = self.question(number)
         return question if question.repeat < GOLD_COPY else question._replace(repeat=0)
@@ -330,7 +330,7 @@ class Runtime:
     def numbered_question(self, number: int) -> NumberedQuestion:
         """A question by its number, as a record for callers."""
         with self.lock:
-            kind, items, cluster, repeat = self.plain_question(number)
+            kind, items, cluster, repeat = self.original_question(number)
         return NumberedQuestion(
             id=int(number), kind=kind, items=items, cluster=cluster, repeat=repeat
         )
@@ -339,7 +339,7 @@ class Runtime:
         """Rows that were pinned as examples of a group, or of one merged into it."""
         return [row for j in self.groups.members(group) for row in self.state.pins.get(j, ())]
 
-    def about(self, items: tuple[int, ...]) -> list[int]:
+    def questions_about(self, items: tuple[int, ...]) -> list[int]:
         """Numbers of the questions about exactly these items."""
         return list(self._about.get(items, ()))
 

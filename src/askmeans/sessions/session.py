@@ -402,7 +402,7 @@ class Session:
         self.learning.catch_up()
         state = self._assignment.state_for(annotator)
         now, leases = self.runtime.leases()
-        report = self._results.status(state, self.runtime.in_force(leases, now), now)
+        report = self._results.status(state, self.runtime.leases_in_force(leases, now), now)
         if not estimate:
             return report
         result = self.result()
