@@ -252,7 +252,8 @@ def test_results_are_exported_by_id_in_every_format(run, made):
     memberships = pd.read_csv(made.parent / "s.memberships.csv")
     own = pd.read_csv(made.parent / "iris.csv").columns
     assert memberships.columns.tolist() == [
-        *own, "id", "group", "share", "confidence", "decided_by", "setosa", "versicolor", "virginica",
+        *own, "id", "group", "share", "confidence", "decided_by",
+        "setosa", "versicolor", "virginica",
     ]  # fmt: skip
     clear = memberships.dropna(subset="group")  # the others belong to each alike
     assert clear["group"].tolist() == list(clear.iloc[:, -3:].idxmax(axis=1))
