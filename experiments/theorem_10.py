@@ -152,7 +152,7 @@ def _run_once(plan: Plan, number: int, times: int) -> Asking[tuple[Clustering, b
     def ask(queries: Queries) -> Asking[Floats]:
         nonlocal stopped
         try:
-            return (yield queries.again(queries.repeat * times + number))
+            return (yield queries.with_repeats(queries.repeat * times + number))
         except StopAsking:
             stopped = True
             raise

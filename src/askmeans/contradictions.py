@@ -13,7 +13,7 @@ from askmeans._util.arrays import Floats
 from askmeans._util.checks import check_number, default_float_errors
 from askmeans.fuzzy.model import as_memberships
 from askmeans.queries import Answer
-from askmeans.queries.questions import more_like
+from askmeans.queries.questions import relative_answers
 
 __all__ = ["find_contradictions", "find_suspects"]
 
@@ -187,7 +187,7 @@ def _deviation(answer: Answer, U: Floats) -> float:
     if answer.cluster is not None:
         return float(abs(answer.value - U[answer.items[0], answer.cluster]))
     rows = U[list(answer.items)]
-    expected = more_like(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
+    expected = relative_answers(rows) if answer.kind == "relative" else rows.prod(axis=0).sum()
     return float(abs(answer.value - expected))
 
 

@@ -1,11 +1,11 @@
-"""Numbers written as words: which notation, and what they say."""
+"""Numbers in strings: their format, and their values."""
 
 import pandas as pd
 import pytest
 
 from askmeans.exceptions import DataError
 from askmeans.tables import Recipe, apply_recipe, read_items
-from askmeans.tables.formats import Notation, as_numbers, notation
+from askmeans.tables.formats import NumberFormat, as_numbers, number_format
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from askmeans.tables.formats import Notation, as_numbers, notation
     ],
 )
 def test_numbers_are_read_in_the_one_notation_that_fits_all(words, expected):
-    how = notation(words)
+    how = number_format(words)
     assert how is not None
     assert as_numbers(pd.Series(words), how).tolist() == expected
 
@@ -41,7 +41,7 @@ def test_numbers_are_read_in_the_one_notation_that_fits_all(words, expected):
     ],
 )
 def test_what_is_not_written_alike_or_no_number_has_no_notation(words):
-    assert notation(words) is None
+    assert number_format(words) is None
 
 
 def test_new_rows_are_read_as_the_first_were_and_refused_where_they_cannot():
@@ -54,6 +54,6 @@ def test_new_rows_are_read_as_the_first_were_and_refused_where_they_cannot():
         apply_recipe(recipe, {"price": ["cheap"]})
 
 
-def test_an_error_tells_of_a_notation_what_it_looks_like():
+def test_an_error_shows_what_the_format_looks_like():
     with pytest.raises(DataError, match=r"Column 'x' must have numbers written as '\$1.5'"):
-        as_numbers(pd.Series(["?"], name="x"), Notation(before="$", after="", decimal="."))
+        as_numbers(pd.Series(["?"], name="x"), NumberFormat(before="$", after="", decimal="."))

@@ -24,7 +24,7 @@ from askmeans._util.checks import check_file, parse_digits
 from askmeans._util.text import csv_value
 from askmeans.exceptions import AnswerError, AskmeansWarning, DataError
 from askmeans.queries import ME, Answer, Question
-from askmeans.queries.questions import KINDS, ordered
+from askmeans.queries.questions import KINDS, canonical_items
 from askmeans.queries.values import (
     combined,
     difference,
@@ -167,7 +167,7 @@ class _Reader:
             raise DataError(
                 f"{where}: the kind must be one of {', '.join(KINDS)}. Got {kind!r} instead."
             )
-        items = ordered(kind, self._items(row, kind, where))
+        items = canonical_items(kind, self._items(row, kind, where))
         cluster = self._cluster(row, where) if kind == "membership" else None
         if kind == "group" and row.get("kind"):  # whose sub-groups were asked for
             cluster = parse_digits(row.get("cluster") or "")

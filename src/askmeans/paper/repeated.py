@@ -82,7 +82,7 @@ def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
         # All are asked once before any is asked twice: a budget cuts off repeats first.
         number = np.repeat(np.arange(times), len(queries))
         try:
-            answers = yield many.again(many.repeat * times + number)
+            answers = yield many.with_repeats(many.repeat * times + number)
         except StopAsking as stop:
             reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
             raise StopAsking(average(stop.answers, queries), reached) from stop

@@ -222,7 +222,7 @@ def evidence_of(
             continue
         values.append(batch.values.ravel())
         for row in range(len(queries)):
-            who = batch.who(row), queries.kind
+            who = batch.annotator_of(row), queries.kind
             names += [who] * width
             times += [float(n_by_annotator[who])] * width
             n_by_annotator[who] += 1

@@ -19,7 +19,7 @@ from askmeans.queries.questions import (
     Queries,
     Question,
     batches_of,
-    ordered,
+    canonical_items,
 )
 
 Integers = NDArray[np.int64]
@@ -65,7 +65,9 @@ class Answer:
     @property
     def question(self) -> Question:
         """The question."""
-        return Question(self.kind, ordered(self.kind, self.items), self.cluster, self.repeat)
+        return Question(
+            self.kind, canonical_items(self.kind, self.items), self.cluster, self.repeat
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +79,12 @@ class AnswerBatch:
     values: Floats
     annotators: tuple[str, ...] | None = None  # None: ME for all
 
-    def who(self, row: int) -> str:
+    def annotator_of(self, row: int) -> str:
         """The annotator of an answer."""
         return ME if self.annotators is None else self.annotators[row]
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def annotator_names(self) -> tuple[str, ...]:
         """The annotator of each answer."""
         return self.annotators or (ME,) * len(self.queries)
 
@@ -97,28 +99,28 @@ class AnswerBatch:
             cluster=cluster,
             repeat=int(queries.repeat[row]),
             value=tuple(value.tolist()) if value.ndim else float(value),
-            annotator=self.who(row),
+            annotator=self.annotator_of(row),
         )
 
     def take(self, rows: slice | NDArray[np.intp]) -> "AnswerBatch":
         """Return some of the answers."""
-        who = self.annotators
-        if who is not None:
-            who = who[rows] if isinstance(rows, slice) else tuple(who[row] for row in rows)
+        names = self.annotators
+        if names is not None:
+            names = names[rows] if isinstance(rows, slice) else tuple(names[row] for row in rows)
         return replace(
-            self, queries=self.queries.take(rows), values=self.values[rows], annotators=who
+            self, queries=self.queries.take(rows), values=self.values[rows], annotators=names
         )
 
     def joined(self, other: "AnswerBatch") -> "AnswerBatch | None":
-        """Return these answers followed by others; None for another kind or round."""
-        alike = self.queries.kind == other.queries.kind and self.round == other.round
-        if not alike or self.values.shape[1:] != other.values.shape[1:]:
+        """Return these answers followed by others; None for another kind, round or row length."""
+        fits = self.queries.kind == other.queries.kind and self.round == other.round
+        if not fits or self.values.shape[1:] != other.values.shape[1:]:
             return None
         return replace(
             self,
             queries=self.queries.joined(other.queries),  # type: ignore[arg-type]  # of one kind
             values=np.concatenate([self.values, other.values]),
-            annotators=self.names + other.names,
+            annotators=self.annotator_names + other.annotator_names,
         )
 
 
@@ -170,7 +172,7 @@ class Answers(Sequence[Answer]):
             start += len(queries)
             values = np.empty(queries.shape)
             for row, record in enumerate(part):
-                values[row] = _fitting(record.value, values.shape[1:])
+                values[row] = _in_shape(record.value, values.shape[1:])
             batches.append(
                 AnswerBatch(
                     round=part[0].round,
@@ -193,9 +195,9 @@ class Answers(Sequence[Answer]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         position = range(len(self))[index]
-        which = int(np.searchsorted(self._ends, position, side="right"))
-        row = position - (int(self._ends[which - 1]) if which else 0)
-        return self.batches[which][row]
+        batch = int(np.searchsorted(self._ends, position, side="right"))
+        row = position - (int(self._ends[batch - 1]) if batch else 0)
+        return self.batches[batch][row]
 
     def __iter__(self) -> Iterator[Answer]:
         for batch in self.batches:
@@ -221,8 +223,8 @@ class Answers(Sequence[Answer]):
         """
         batches = list(self.batches)
         for new in Answers.of(records, n_clusters).batches:
-            both = batches[-1].joined(new) if batches else None
-            batches = [*batches, new] if both is None else [*batches[:-1], both]
+            merged = batches[-1].joined(new) if batches else None
+            batches = [*batches, new] if merged is None else [*batches[:-1], merged]
         return Answers(batches)
 
     def first(self, count: int) -> "Answers":
@@ -231,12 +233,12 @@ class Answers(Sequence[Answer]):
         Parameters
         ----------
         count : int
-            Their maximum number.
+            The number of answers; all if there are fewer.
 
         Returns
         -------
         Answers
-            The table of these.
+            The table of these answers.
         """
         kept: list[AnswerBatch] = []
         for batch in self.batches:
@@ -247,9 +249,9 @@ class Answers(Sequence[Answer]):
         return Answers(kept)
 
     def ledger(self) -> "Ledger":
-        """Return a ledger of these answers, for a run that does not ask them again.
+        """Return a ledger of these answers, for a run that does not ask the questions again.
 
-        Of several answers to a question the first counts for plans; policies learn from all.
+        If a question has several answers, plans use the first, and policies learn from all.
 
         Returns
         -------
@@ -274,12 +276,12 @@ class Answers(Sequence[Answer]):
         keys.update(_keys(self).tobytes())
         for batch in self.batches:
             values.update(np.ascontiguousarray(batch.values).tobytes())
-            names.update("\0".join((*batch.names, "")).encode())
+            names.update("\0".join((*batch.annotator_names, "")).encode())
         return b"".join(part.digest() for part in (keys, values, names))
 
 
 class Ledger:
-    """Stores every answer, so that a question is asked once, and counts questions.
+    """Stores answers by question, so that no question is asked twice, and counts questions.
 
     Examples
     --------
@@ -297,8 +299,9 @@ class Ledger:
     """
 
     def __init__(self) -> None:
+        # By kind and the question's identity.
         self._values: dict[str, dict[bytes, Any]] = {}  # a float each; a row for a group question
-        self._who: dict[str, dict[bytes, str]] = {}  # annotators with names
+        self._annotators: dict[str, dict[bytes, str]] = {}  # of answers that came with a name
         self._batches: list[AnswerBatch] = []
         self.n_raw = 0
         self.n_rounds = 0
@@ -311,7 +314,7 @@ class Ledger:
     @property
     def counts(self) -> dict[str, int]:
         """Number of different answered questions of each kind."""
-        return {kind: len(known) for kind, known in self._values.items()}
+        return {kind: len(values) for kind, values in self._values.items()}
 
     @property
     def history(self) -> Answers:
@@ -344,48 +347,49 @@ class Ledger:
         rows = self._new_rows(queries, keys)
         if not len(rows):
             return
-        who = None if annotators is None else tuple(annotators)
-        batch = AnswerBatch(round=self.n_rounds, queries=queries, values=values, annotators=who)
+        names = None if annotators is None else tuple(annotators)
+        batch = AnswerBatch(round=self.n_rounds, queries=queries, values=values, annotators=names)
         if len(rows) < len(keys):
             batch, keys = batch.take(rows), [keys[row] for row in rows]
         batch.values.flags.writeable = False
-        known = self._values.setdefault(queries.kind, {})
-        known.update(zip(keys, batch.values.tolist(), strict=True))
+        stored = self._values.setdefault(queries.kind, {})
+        stored.update(zip(keys, batch.values.tolist(), strict=True))
         if batch.annotators is not None:
-            self._who.setdefault(queries.kind, {}).update(zip(keys, batch.annotators, strict=True))
+            stored_names = self._annotators.setdefault(queries.kind, {})
+            stored_names.update(zip(keys, batch.annotators, strict=True))
         self._batches.append(batch)
 
     def is_answered(self, queries: Queries) -> NDArray[np.bool_]:
         """Return which questions of a batch have an answer, "cannot say" included."""
-        known = self._values.get(queries.kind, {})
-        return np.array([key in known for key in queries.identities()], dtype=bool)
+        stored = self._values.get(queries.kind, {})
+        return np.array([key in stored for key in queries.identities()], dtype=bool)
 
     def answers(self, queries: Queries) -> Floats:
         """Return the answers to a batch; NaN for missing ones and "cannot say"."""
-        known = self._values.get(queries.kind, {})
-        nothing: Any = np.full(queries.shape[1:], np.nan).tolist()
-        values = [known.get(key, nothing) for key in queries.identities()]
+        stored = self._values.get(queries.kind, {})
+        missing: Any = np.full(queries.shape[1:], np.nan).tolist()
+        values = [stored.get(key, missing) for key in queries.identities()]
         if isinstance(queries, GroupQueries):  # rows from before a group was added are shorter
-            values = [_fitting(row, queries.shape[1:]) for row in values]
+            values = [_in_shape(row, queries.shape[1:]) for row in values]
         return np.array(values, dtype=np.float64).reshape(queries.shape)
 
     def annotators(self, queries: Queries) -> list[str]:
         """Return the annotators of a batch; "me" by default."""
-        named = self._who.get(queries.kind, {})
-        return [named.get(key, ME) for key in queries.identities()]
+        names = self._annotators.get(queries.kind, {})
+        return [names.get(key, ME) for key in queries.identities()]
 
     def _new_rows(self, queries: Queries, keys: list[bytes]) -> NDArray[np.intp]:
         """Return the first row of each different question without an answer."""
-        known = self._values.get(queries.kind, {})
-        first: dict[bytes, int] = {}
+        stored = self._values.get(queries.kind, {})
+        first_rows: dict[bytes, int] = {}
         for row, key in enumerate(keys):
-            if key not in known:
-                first.setdefault(key, row)
-        return np.fromiter(first.values(), dtype=np.intp, count=len(first))
+            if key not in stored:
+                first_rows.setdefault(key, row)
+        return np.fromiter(first_rows.values(), dtype=np.intp, count=len(first_rows))
 
 
-def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:
-    """Convert a value to a number or a row; groups missing in a shorter row are NaN."""
+def _in_shape(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats:
+    """Convert a value to an array of this shape; a shorter row is padded with NaN."""
     array = np.asarray(value, dtype=np.float64)
     if array.shape == shape:
         return array
@@ -397,47 +401,47 @@ def _fitting(value: float | tuple[float, ...], shape: tuple[int, ...]) -> Floats
 
 
 class AskedQuestions:
-    """The questions of a table of answers, updated by the answers that changed."""
+    """The set of questions in a table of answers; an update costs only the answers that changed."""
 
     def __init__(self) -> None:
         self._keys: Integers = np.empty((0, 6), dtype=np.int64)
-        self._listed: list[Question] = []
-        self._times: Counter[Question] = Counter()
-        self._items: Counter[int] = Counter()
+        self._questions: list[Question] = []
+        self._n_answers: Counter[Question] = Counter()
+        self._n_by_item: Counter[int] = Counter()
 
     def __contains__(self, question: Question) -> bool:
-        return question in self._times
+        return question in self._n_answers
 
     def __len__(self) -> int:
-        return len(self._times)
+        return len(self._n_answers)
 
     def __iter__(self) -> Iterator[Question]:
-        return iter(self._times)
+        return iter(self._n_answers)
 
     @property
     def n_items(self) -> int:
         """The number of items with questions."""
-        return len(self._items)
+        return len(self._n_by_item)
 
     def update(self, answers: Answers) -> None:
-        """Replace the questions by those of these answers; a common start is not read again."""
+        """Replace the questions by those of these answers; a common prefix is not read again."""
         keys = _keys(answers)
-        shared = min(len(keys), len(self._keys))
-        other = np.flatnonzero((keys[:shared] != self._keys[:shared]).any(axis=1))
-        same = int(other[0]) if len(other) else shared
-        for question in self._listed[same:]:
-            _decrement(self._times, question)
+        shorter = min(len(keys), len(self._keys))
+        different = np.flatnonzero((keys[:shorter] != self._keys[:shorter]).any(axis=1))
+        n_same = int(different[0]) if len(different) else shorter
+        for question in self._questions[n_same:]:
+            _decrement(self._n_answers, question)
             for item in question.items:
-                _decrement(self._items, item)
-        new = _questions(answers, same)
-        self._listed[same:] = new
-        self._times.update(new)
-        self._items.update(item for question in new for item in question.items)
+                _decrement(self._n_by_item, item)
+        new = _questions(answers, n_same)
+        self._questions[n_same:] = new
+        self._n_answers.update(new)
+        self._n_by_item.update(item for question in new for item in question.items)
         self._keys = keys
 
 
 def _keys(answers: Answers) -> Integers:
-    """Kind, items, cluster and repeat of every question; -1 for a missing one."""
+    """Kind, items, cluster and repeat of every question; -1 in columns that its kind lacks."""
     keys = np.full((len(answers), 6), -1, dtype=np.int64)
     start = 0
     for batch in answers.batches:
@@ -455,7 +459,7 @@ def _keys(answers: Answers) -> Integers:
 
 
 def _questions(answers: Answers, start: int) -> list[Question]:
-    """The questions from this answer on."""
+    """The questions of the answers from number `start` on."""
     questions: list[Question] = []
     for batch in answers.batches:
         if start < len(batch.queries):
@@ -465,7 +469,7 @@ def _questions(answers: Answers, start: int) -> list[Question]:
 
 
 def _decrement(counts: Counter[Key], key: Key) -> None:
-    """Count one less, without zeros."""
+    """Subtract one, and remove a count of zero."""
     counts[key] -= 1
     if not counts[key]:
         del counts[key]

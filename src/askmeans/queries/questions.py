@@ -15,7 +15,7 @@ from askmeans.exceptions import QueryError
 Integers = NDArray[np.int64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
-_ROUNDING = 1e-9  # of a sum of products of memberships
+_ROUNDING = 1e-9  # differences of similarities up to this are rounding errors
 ME = "me"  # the default name of an annotator
 MODEL = "model: "  # prefix of the names of language models
 
@@ -46,8 +46,8 @@ def is_model(annotator: str) -> bool:
     return annotator.startswith(MODEL)
 
 
-def ordered(kind: str, items: Iterable[int]) -> tuple[int, ...]:
-    """Return items in the order of a question: ascending, unless the order matters."""
+def canonical_items(kind: str, items: Iterable[int]) -> tuple[int, ...]:
+    """Return the items of a question in ascending order, unless their order matters."""
     return tuple(items) if kind == "relative" else tuple(sorted(items))
 
 
@@ -88,8 +88,8 @@ class _Batch:
         table[:, : self.width] = rows[self.item_table]
         return self._with(table, self._repeat)
 
-    def again(self, repeat: Integers) -> Self:
-        """Return the questions with other numbers of repetition."""
+    def with_repeats(self, repeat: Integers) -> Self:
+        """Return the questions with these numbers of repetition."""
         return self._with(self._table, repeat.copy())
 
     def joined(self, other: Self) -> Self:
@@ -132,7 +132,7 @@ class _Batch:
         """Return a key of each question within its kind."""
         table = self._table
         if self.width > 1 and not self.ordered:
-            table = np.sort(table, axis=1)  # similarity has no order
+            table = np.sort(table, axis=1)  # similarity is symmetric
         table = np.column_stack([table, self._repeat])
         keys: list[bytes] = table.view(f"V{8 * table.shape[1]}").ravel().tolist()
         return keys
@@ -151,11 +151,11 @@ class _Batch:
             raise QueryError(f"repeat must be 0 or more. Got {repeats.min()} instead.")
         if self.width > 1:
             items = np.sort(table[:, : self.width], axis=1)
-            twice = np.flatnonzero((items[:, 1:] == items[:, :-1]).any(axis=1))
-            if len(twice):
+            repeated = np.flatnonzero((items[:, 1:] == items[:, :-1]).any(axis=1))
+            if len(repeated):
                 raise QueryError(
                     f"A {self.kind} question must be about {self.width} different items. "
-                    f"Got {table[twice[0]].tolist()} instead."
+                    f"Got {table[repeated[0]].tolist()} instead."
                 )
         self._table = _frozen(table.copy())
         self._repeat = _frozen(np.full(len(table), repeats))
@@ -334,7 +334,7 @@ KINDS: dict[str, type[Queries]] = {
 
 
 def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
-    """Group questions of any kinds into batches, in their order; neighbours of one kind share one.
+    """Group questions into batches, in their order: one for each run of questions of a kind.
 
     `n_clusters` is the number of groups in a group question.
 
@@ -352,7 +352,7 @@ def batches_of(questions: Iterable[Question], n_clusters: int) -> list[Queries]:
         elif kind == "group":
             batches.append(GroupQueries(table[:, 0], n_clusters, repeat=repeat))
         elif kind in KINDS:
-            batches.append(KINDS[kind](table, repeat=repeat))  # type: ignore[call-arg]  # of items alone
+            batches.append(KINDS[kind](table, repeat=repeat))  # type: ignore[call-arg]  # takes items only
         else:
             raise QueryError(
                 f"A question's kind must be one of {', '.join(KINDS)}. Got {kind!r} instead."
@@ -373,15 +373,15 @@ def expected_answers(queries: Queries, memberships: Floats) -> Floats:
         return memberships[queries.items, : queries.n_clusters]
     rows = memberships[queries.item_table]
     if isinstance(queries, RelativeQueries):
-        return more_like(rows)
-    together: Floats = rows.prod(axis=1).sum(axis=1)
-    return together
+        return relative_answers(rows)
+    similarities: Floats = rows.prod(axis=1).sum(axis=1)
+    return similarities
 
 
-def more_like(rows: Floats) -> Floats:
-    """Return 1 where the first of three items is more like the second, 0 the third; half ties."""
-    more = (rows[..., 0, :] * (rows[..., 1, :] - rows[..., 2, :])).sum(axis=-1)
-    return np.where(np.abs(more) <= _ROUNDING, 0.5, more > 0.0).astype(np.float64)
+def relative_answers(rows: Floats) -> Floats:
+    """Return 1 if the first of three items is more like the second, 0 if the third, .5 for ties."""
+    difference = (rows[..., 0, :] * (rows[..., 1, :] - rows[..., 2, :])).sum(axis=-1)
+    return np.where(np.abs(difference) <= _ROUNDING, 0.5, difference > 0.0).astype(np.float64)
 
 
 def _integers(array: ArrayLike, name: str) -> Integers:

@@ -25,7 +25,7 @@ import numpy as np
 from askmeans._util.message import Message
 from askmeans.exceptions import ParameterError, SessionError
 from askmeans.queries import Question
-from askmeans.queries.questions import KINDS, ordered
+from askmeans.queries.questions import KINDS, canonical_items
 from askmeans.sessions.authors import GOLD, check_annotator
 from askmeans.sessions.events import Gold, Skip
 from askmeans.sessions.learning import Learning
@@ -260,7 +260,7 @@ class Assignment:
                     "questions only. Answer those."
                 ),
             )
-        rows, width = ordered(kind, map(int, items)), KINDS[kind].width
+        rows, width = canonical_items(kind, map(int, items)), KINDS[kind].width
         known = all(0 <= row < len(runtime.rows) for row in rows)
         if len(set(rows)) != width or len(rows) != width or not known:
             raise ParameterError(

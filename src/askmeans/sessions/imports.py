@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from askmeans.exceptions import AnswerError, KeyConflictError, QueryError, SessionError
 from askmeans.queries import ME, Answer, Question
-from askmeans.queries.questions import KINDS, ordered
+from askmeans.queries.questions import KINDS, canonical_items
 from askmeans.queries.values import as_row
 from askmeans.sessions.authors import GOLD, IMPORTED, ITSELF, check_annotator
 from askmeans.sessions.events import Gold, Imported, Skip, Value
@@ -153,7 +153,7 @@ def _question(answer: Answer, n_items: int, n_clusters: int) -> Question:
         cluster = int(answer.cluster)
     if not 0 <= answer.repeat < 2**63:
         raise QueryError(f"An imported repeat must be from 0. Got {answer.repeat!r:.60} instead.")
-    return Question(answer.kind, ordered(answer.kind, items), cluster, int(answer.repeat))
+    return Question(answer.kind, canonical_items(answer.kind, items), cluster, int(answer.repeat))
 
 
 def _value(answer: Answer, n_clusters: int) -> Value | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from askmeans._util.message import Message
 from askmeans.exceptions import DataError, ParameterError
-from askmeans.tables.formats import date_format, notation
+from askmeans.tables.formats import date_format, number_format
 from askmeans.tables.reading import IMAGE_SUFFIXES, check_column
 
 if TYPE_CHECKING:
@@ -234,8 +234,8 @@ def _text_kind(values: "pd.Series[Any]", n_values: int, folder: Path | None) -> 
         return "image", "paths of images"
     pattern = date_format(some)
     if pattern is not None:
-        return "date", "" if pattern.sure else "the day is taken to come before the month"
-    if notation(some) is not None and notation(values) is not None:
+        return "date", "" if pattern.is_unambiguous else "the day is taken to come before the month"
+    if number_format(some) is not None and number_format(values) is not None:
         return "number", f"written as {some.iloc[0].strip()}"
     words = float(np.mean([len(value.split()) for value in some]))
     signs = float(np.mean([sum(map(len, UNSPACED.findall(value))) for value in some]))

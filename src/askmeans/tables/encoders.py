@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from askmeans._util.checks import check_magnitude
 from askmeans._util.message import Message
 from askmeans.exceptions import DataError
-from askmeans.tables.formats import Notation, as_days, as_numbers, date_format, notation
+from askmeans.tables.formats import NumberFormat, as_days, as_numbers, date_format, number_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ class Encoder:
         return [0.0] * len(self.names), [1.0] * len(self.names)
 
     @property
-    def filled(self) -> str:
+    def missing_treatment(self) -> str:
         """How missing values are replaced, in words."""
         raise NotImplementedError
 
@@ -55,7 +55,7 @@ class Encoder:
         raise NotImplementedError
 
     def missing(self, n: int) -> Features:
-        """Return the features of so many missing values."""
+        """Return the features of `n` missing values."""
         return np.zeros((n, len(self.names)))
 
 
@@ -115,7 +115,7 @@ class Scaled(Encoder):
         return [self.scaling.middle], [self.scaling.width]
 
     @property
-    def filled(self) -> str:
+    def missing_treatment(self) -> str:
         """By the median."""
         return f"filled with the median, {self.scaling.fill:.4g}"
 
@@ -136,15 +136,15 @@ class Scaled(Encoder):
 class Number(Scaled):
     """Encoder of numbers."""
 
-    notation: Notation | None = None  # of numbers in strings
+    notation: NumberFormat | None = None  # the format of numbers in strings
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]", scale: str) -> "Number":
         """Learn the notation and the scaling of a column of numbers."""
         is_numeric = values.dtype.kind in "fiub"
-        how = None if is_numeric else notation(values.dropna().astype(str))
-        scaling = Scaling.fit(_as_numbers(values, how), str(values.name), scale)
-        return cls(column=str(values.name), scaling=scaling, notation=how)
+        strings = None if is_numeric else number_format(values.dropna().astype(str))
+        scaling = Scaling.fit(_as_numbers(values, strings), str(values.name), scale)
+        return cls(column=str(values.name), scaling=scaling, notation=strings)
 
     def numbers(self, values: "pd.Series[Any]") -> NDArray[np.float64]:
         """The numbers, read as the first ones were."""
@@ -184,7 +184,7 @@ class Date(Scaled):
         return [f"{self.column} (days since 1970)"]
 
     @property
-    def filled(self) -> str:
+    def missing_treatment(self) -> str:
         """By the median."""
         return f"filled with the median, {np.datetime64(round(self.scaling.fill), 'D')}"
 
@@ -197,7 +197,7 @@ class Date(Scaled):
 class Boolean(Scaled):
     """Encoder of true and false as 1 and 0."""
 
-    filled: ClassVar[str] = "filled with the mean"
+    missing_treatment: ClassVar[str] = "filled with the mean"
 
     @classmethod
     def fit(cls, values: "pd.Series[Any]") -> "Boolean":
@@ -216,7 +216,7 @@ class Boolean(Scaled):
 class Category(Encoder):
     """One-hot encoder; missing and new values are rows of zeros."""
 
-    filled: ClassVar[str] = "encoded as zeros"
+    missing_treatment: ClassVar[str] = "encoded as zeros"
     values: list[str]
     n_values: int
     width: float
@@ -267,11 +267,11 @@ class Category(Encoder):
         return features
 
 
-def _as_numbers(values: "pd.Series[Any]", how: Notation | None) -> NDArray[np.float64]:
+def _as_numbers(values: "pd.Series[Any]", strings: NumberFormat | None) -> NDArray[np.float64]:
     """Convert a column to numbers; NaN for missing ones."""
     if values.dtype.kind not in "fiub":
-        if how is not None:
-            return as_numbers(values, how)
+        if strings is not None:
+            return as_numbers(values, strings)
         raise DataError(
             f"Column {values.name!r} must be numeric. Got {values.dtype} instead; write its values "
             "as plain numbers, or name another kind.",

@@ -32,10 +32,10 @@ _CODE = re.compile(r"0\d")  # a leading zero: a postal code, not a number
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateFormat:
-    """A format for `pandas.to_datetime`, and whether no other format fits."""
+    """A format for `pandas.to_datetime`, and whether it is the only one that fits."""
 
     pattern: str
-    sure: bool
+    is_unambiguous: bool
 
 
 def date_format(values: Iterable[str]) -> DateFormat | None:
@@ -52,12 +52,14 @@ def date_format(values: Iterable[str]) -> DateFormat | None:
         for time in ("",) if day == _ISO else _TIMES:
             dates = pd.to_datetime(column, format=day + time, errors="coerce", utc=True)
             if not dates.isna().any():
-                return DateFormat(pattern=day + time, sure=not _also_american(column, day, time))
+                return DateFormat(
+                    pattern=day + time, is_unambiguous=not _month_may_come_first(column, day, time)
+                )
     return None
 
 
-def _also_american(column: "pd.Series[Any]", day: str, time: str) -> bool:
-    """Whether dates read with the day first could have the month first."""
+def _month_may_come_first(column: "pd.Series[Any]", day: str, time: str) -> bool:
+    """Whether dates that were read with the day first also fit with the month first."""
     if day != "%d/%m/%Y":
         return False
     import pandas as pd
@@ -81,7 +83,7 @@ def as_days(column: "pd.Series[Any]", pattern: str | None) -> NDArray[np.float64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notation:
+class NumberFormat:
     """A format of numbers: the texts before and after the digits, and the decimal sign."""
 
     before: str
@@ -89,10 +91,10 @@ class Notation:
     decimal: str
 
 
-def notation(values: Iterable[str]) -> Notation | None:
-    """Return the format in which all strings are numbers; None if there is none, or for codes.
+def number_format(values: Iterable[str]) -> NumberFormat | None:
+    """Return the format in which all strings are numbers; None without one, and for codes.
 
-    Strings of digits alone have none: their file keeps them as strings on purpose.
+    Strings of digits only are codes: their file stores them as strings on purpose.
     """
     matches = [_NUMBER.fullmatch(value.strip()) for value in values]
     parts = {(match["before"] or "", match["after"] or "") for match in matches if match}
@@ -100,24 +102,24 @@ def notation(values: Iterable[str]) -> Notation | None:
         return None
     digits = [match["digits"].strip() for match in matches if match]
     before, after = parts.pop()
-    if any(_CODE.match(word) for word in digits):
+    if any(_CODE.match(text) for text in digits):
         return None
-    if not before and not after and all(word.isdigit() for word in digits):
+    if not before and not after and all(text.isdigit() for text in digits):
         return None
     for decimal, pattern in _DIGITS.items():
-        if all(pattern.fullmatch(word) for word in digits):
-            return Notation(before=before, after=after, decimal=decimal)
+        if all(pattern.fullmatch(text) for text in digits):
+            return NumberFormat(before=before, after=after, decimal=decimal)
     return None
 
 
-def as_numbers(values: "pd.Series[Any]", how: Notation) -> NDArray[np.float64]:
-    """Convert strings to numbers; NaN for missing ones, a DataError for others."""
+def as_numbers(values: "pd.Series[Any]", format_: NumberFormat) -> NDArray[np.float64]:
+    """Convert strings to numbers; NaN for missing ones, a DataError for those of another format."""
     numbers = np.full(len(values), np.nan)
     for row in np.flatnonzero(values.notna()):
         match = _NUMBER.fullmatch(str(values.iloc[row]).strip())
-        word = match["digits"].strip() if match else ""
-        if not _DIGITS[how.decimal].fullmatch(word):
-            example = f"{how.before}1{how.decimal}5{how.after}"
+        digits = match["digits"].strip() if match else ""
+        if not _DIGITS[format_.decimal].fullmatch(digits):
+            example = f"{format_.before}1{format_.decimal}5{format_.after}"
             raise DataError(
                 f"Column {values.name!r} must have numbers written as {example!r}. Got "
                 f"{values.iloc[row]!r:.60} instead; rewrite it, or leave it empty.",
@@ -128,6 +130,6 @@ def as_numbers(values: "pd.Series[Any]", how: Notation) -> NDArray[np.float64]:
                     value=str(values.iloc[row])[:60],
                 ),
             )
-        plain = re.sub(rf"[^\d\-\u2212{re.escape(how.decimal)}]", "", word)
-        numbers[row] = float(plain.replace(how.decimal, ".").replace("\u2212", "-"))
+        plain = re.sub(rf"[^\d\-\u2212{re.escape(format_.decimal)}]", "", digits)
+        numbers[row] = float(plain.replace(format_.decimal, ".").replace("\u2212", "-"))
     return numbers

@@ -277,7 +277,9 @@ def apply_recipe(
     for encoder in recipe.encoders:
         gaps = 0 if isinstance(encoder, Vectors) else missing_values(values[encoder.column]).sum()
         if gaps:
-            notes.append(f"{gaps:,} values of {encoder.column} are missing: {encoder.filled}.")
+            notes.append(
+                f"{gaps:,} values of {encoder.column} are missing: {encoder.missing_treatment}."
+            )
     hidden = [c.name for c in recipe.columns if c.name in frame and c.name not in recipe.shown]
     return Items(
         features=matrix, shown=frame[recipe.shown], ids=ids, recipe=recipe,

@@ -11,8 +11,8 @@ from askmeans.tables.recipe import Recipe
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import WORDLLAMA, Embed, Vectors, embed_column, wordllama
 
-# Names that say nothing: "Group A", "cluster 3", "B", "12".
-_NUMBERED = re.compile(
+# Placeholder names without a meaning: "Group A", "cluster 3", "B", "12".
+_PLACEHOLDER = re.compile(
     r"[\W_]*(?:(?:group|cluster|class|category|label|topic|type)[\W_]*(?:[a-z]{1,2}|\d+)"
     r"|[a-z]|\d*)[\W_]*",
     re.IGNORECASE,
@@ -21,7 +21,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 
 
 def sentences(name: str, description: str = "") -> list[str]:
-    """A group's name and each sentence of its description, without names that say nothing.
+    """A group's name and each sentence of its description, without placeholder names.
 
     >>> sentences("refunds", "Money back. Returned parcels")
     ['refunds', 'Money back.', 'Returned parcels']
@@ -29,16 +29,17 @@ def sentences(name: str, description: str = "") -> list[str]:
     ([], [])
     """
     texts = [name, *_SENTENCE.split(description)]
-    return [text.strip() for text in texts if not _NUMBERED.fullmatch(text)]
+    return [text.strip() for text in texts if not _PLACEHOLDER.fullmatch(text)]
 
 
 def encode_names(
     recipe: Recipe, texts: Sequence[str], functions: Mapping[str, Embed] | None = None
 ) -> Floats:
-    """The features of texts as if these stood in every text column, and the others were empty.
+    """The features of rows with these texts in every text column, and all other columns missing.
 
-    Texts stand for pictures where an embedding takes both. Texts and pictures lie apart in such an
-    embedding, so the mean of the texts is moved to that of the pictures.
+    If an embedding takes both texts and pictures, texts are also encoded in place of pictures. The
+    two are far apart in such an embedding, so the mean of the texts is moved to that of the
+    pictures.
 
     Parameters
     ----------
@@ -47,39 +48,39 @@ def encode_names(
     texts : sequence of str
         Names or sentences.
     functions : mapping of str to function, or None, default=None
-        The embedding of each column that has one. Without, only wordllama is known: a function of
-        the user's own is never imported.
+        The embedding of each column that has one. With None only wordllama is used: a function of
+        the user's own cannot be imported by its name.
 
     Returns
     -------
     ndarray of shape (n_texts, n_features)
-        NaN rows where no column takes texts, or none of their encoders knows a word.
+        NaN rows where no column takes texts, or no encoder has a word of the text.
     """
-    nothing = np.full((len(texts), len(recipe.feature_names)), np.nan)
+    missing = np.full((len(texts), len(recipe.feature_names)), np.nan)
     try:
         import pandas as pd
-    except ImportError:  # a session is open where no table can be read
-        return nothing
+    except ImportError:  # sessions open without pandas, which only reading tables needs
+        return missing
     column = pd.Series(list(texts), dtype=object)
-    values, known = {}, np.zeros(len(texts), dtype=bool)
+    values, is_encoded = {}, np.zeros(len(texts), dtype=bool)
     kinds = {column.name: column.kind for column in recipe.columns}
     for encoder in recipe.encoders:
         if isinstance(encoder, Text):
             values[encoder.column] = column
-            known |= encoder.transform(column).any(axis=1)
+            is_encoded |= encoder.transform(column).any(axis=1)
         elif isinstance(encoder, Vectors) and encoder.embed is not None:
-            embed, is_image = _known(encoder, functions or {}), kinds[encoder.column] == "image"
+            embed, is_image = _embedding(encoder, functions or {}), kinds[encoder.column] == "image"
             if embed is not None and (not is_image or hasattr(embed, "texts")):
                 vectors = embed_column(column, embed, encoder.embed)
-                values[encoder.column] = encoder.among_pictures(vectors) if is_image else vectors
-                known[:] = True
+                values[encoder.column] = encoder.moved_to_mean(vectors) if is_image else vectors
+                is_encoded[:] = True
     if not values:
-        return nothing
-    return np.where(known[:, None], recipe.features(values), np.nan)
+        return missing
+    return np.where(is_encoded[:, None], recipe.features(values), np.nan)
 
 
-def _known(encoder: Vectors, functions: Mapping[str, Embed]) -> Embed | None:
-    """The embedding of a column, as far as it is there."""
+def _embedding(encoder: Vectors, functions: Mapping[str, Embed]) -> Embed | None:
+    """The embedding of a column; None where it is not given or not installed."""
     if encoder.column in functions or encoder.embed != WORDLLAMA:
         return functions.get(encoder.column)
     try:

@@ -14,7 +14,7 @@ from askmeans._util.checks import check_file
 from askmeans._util.files import broken_as_value_errors, parse_json
 from askmeans._util.message import Message
 from askmeans.exceptions import DataError, MissingExtraError
-from askmeans.tables.formats import date_format, notation
+from askmeans.tables.formats import date_format, number_format
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -342,7 +342,7 @@ def _without_signs(column: "pd.Series[Any]", decimal: str) -> "pd.Series[Any]":
     rest = column[~gaps].dropna().astype("str")
     if not gaps.any() or rest.empty:
         return column
-    known = _are_numbers(rest, decimal) or notation(rest) or date_format(rest.iloc[:_SAMPLE])
+    known = _are_numbers(rest, decimal) or number_format(rest) or date_format(rest.iloc[:_SAMPLE])
     return column.mask(gaps) if known else column
 
 

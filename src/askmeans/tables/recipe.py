@@ -12,7 +12,7 @@ from askmeans._util.progress import part_of_progress
 from askmeans.exceptions import DataError
 from askmeans.tables.columns import Column, listed_columns
 from askmeans.tables.encoders import Boolean, Category, Date, Encoder, Features, Number, Scaling
-from askmeans.tables.formats import Notation
+from askmeans.tables.formats import NumberFormat
 from askmeans.tables.texts import Text
 from askmeans.tables.vectors import Vectors
 
@@ -160,7 +160,7 @@ def _from_json(values: dict[str, Any]) -> Any:
     if "scaling" in fields:
         fields["scaling"] = Scaling(**fields["scaling"])
     if fields.get("notation") is not None:
-        fields["notation"] = Notation(**fields["notation"])
+        fields["notation"] = NumberFormat(**fields["notation"])
     return _ENCODERS[values["kind"]](**fields)
 
 
@@ -260,5 +260,5 @@ def _why(column: Column, encoder: Encoder, values: Any) -> str:
         remarks += ["scaled to length 1 (cosine)"] * encoder.cosine
     missing = int(missing_values(values).sum())
     if missing:
-        remarks.append(f"{missing:,} missing, {encoder.filled}")
+        remarks.append(f"{missing:,} missing, {encoder.missing_treatment}")
     return "; ".join(remarks)

@@ -9,9 +9,10 @@ multiplied by the square of its singular value, which equals two steps of a diff
 through common words (Coifman and Lafon, 2006: Diffusion maps). Texts with few broad topics give few
 components a weight, texts with many topics give many.
 
-Two languages are farther apart in a space of words than any two topics. Where a table has texts in
-several, the mean of each language is subtracted. A language is detected by its most common words;
-nothing is subtracted for a language that is not listed here.
+Texts in two languages share hardly any words, so languages are farther apart than topics. If a
+table has texts in several languages, the mean of each language is subtracted. A language is
+detected by its most common words. For a language that is not listed here the mean of all texts is
+subtracted.
 """
 
 import re
@@ -61,19 +62,20 @@ _LANGUAGES: dict[str, list[str]] = {}
 for _language, _words in _COMMON_WORDS.items():
     for _word in _words.split():
         _LANGUAGES.setdefault(_word, []).append(_language)
-_VIEWS: dict[str, dict[str, Any]] = {
+_VIEWS: dict[str, dict[str, Any]] = {  # two ways to split a text into terms
     "words": {"analyzer": "word", "token_pattern": r"(?u)\b\w+\b"},
     "pieces": {"analyzer": "char_wb", "ngram_range": (3, 5)},
 }
-# Shares of the time at which counting begins and ends, of 20,000 texts of 6 to 80 words.
-_PARTS = {"words": (0.0, 0.07), "pieces": (0.07, 0.6)}
+# Progress when the counting of each view begins and ends: shares of the time for 20,000 texts of 6
+# to 80 words.
+_PROGRESS = {"words": (0.0, 0.07), "pieces": (0.07, 0.6)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text(Encoder):
     """Encoder of texts as topics, which have no units."""
 
-    filled: ClassVar[str] = "encoded as empty texts"
+    missing_treatment: ClassVar[str] = "encoded as empty texts"
     terms: dict[str, list[str]]  # vocabulary of each view
     rarity: dict[str, Any]  # squared inverse document frequencies, packed
     components: dict[str, Any]  # one row per term, packed
@@ -82,57 +84,40 @@ class Text(Encoder):
     @classmethod
     def fit_transform(cls, values: "pd.Series[Any]") -> tuple["Text", Single]:
         """Learn vocabulary, inverse document frequencies, components and means; the features."""
-        from sklearn.feature_extraction.text import CountVectorizer
         from sklearn.utils.extmath import randomized_svd
 
-        every = texts = _texts(values)
+        all_texts = texts = _texts(values)
         if len(texts) > _MAX_FITTED:
-            some = np.random.default_rng(0).permutation(len(texts))[:_MAX_FITTED]
-            texts = [texts[row] for row in np.sort(some)]
-        terms, rarities, counted = {}, [], []
-        for view, settings in _VIEWS.items():
-            counter = CountVectorizer(
-                **settings, min_df=1 if len(texts) < _SMALL_CORPUS else 2, max_features=_MAX_TERMS,
-                dtype=np.float32,
-            )  # fmt: skip
-            try:
-                with part_of_progress(*_PARTS[view]):
-                    counts = counter.fit_transform(tracked(texts))
-                counts.sort_indices()  # sums have the order of those in `transform`
-            except ValueError:  # an empty vocabulary
-                continue
-            terms[view] = counter.get_feature_names_out().tolist()
-            within = np.bincount(counts.indices, minlength=counts.shape[1])
-            # Squared, since the common words of one language may be in half of the texts only.
-            rarities.append((np.log((1 + len(texts)) / (1 + within)) ** 2).astype(np.float32))
-            counted.append(counts)
+            rows = np.random.default_rng(0).permutation(len(texts))[:_MAX_FITTED]
+            texts = [texts[row] for row in np.sort(rows)]
+        terms, rarities, counted = _count_terms(texts)
         if not any(_LETTER.search(text) for text in texts) or not terms:
             raise DataError(
                 f"Column {values.name!r} must have words to be a text. Got {texts[0]!r:.60}; leave "
                 "it out of the text columns."
             )
-        report_progress(0.75)  # measured as `_PARTS`
+        report_progress(0.75)  # measured as `_PROGRESS`
         weighted = _weighted(counted, rarities)
         _, _, axes = randomized_svd(
             weighted, min(_COMPONENTS, *weighted.shape), n_iter=4, random_state=0
         )
         topics = weighted @ axes.T
         means = {"": topics.mean(axis=0)}
-        languages, of_texts = languages_of(texts)
-        for name in languages if len(languages) > 1 else ():
-            means[name] = topics[np.array(of_texts) == name].mean(axis=0)
-        _centre(topics, of_texts, means)
-        turned = _principal(topics)
+        frequent, languages = languages_of(texts)
+        for name in frequent if len(frequent) > 1 else ():
+            means[name] = topics[np.array(languages) == name].mean(axis=0)
+        _centre(topics, languages, means)
+        weighted_axes = _principal(topics)
         fitted = cls(
             column=str(values.name),
             terms=terms,
             rarity=pack(np.concatenate(rarities)),
-            components=pack((axes.T @ turned).astype(np.float16)),
-            means={name: pack(mean @ turned) for name, mean in means.items()},
+            components=pack((axes.T @ weighted_axes).astype(np.float16)),
+            means={name: pack(mean @ weighted_axes) for name, mean in means.items()},
         )
-        if len(every) > len(texts):
+        if len(all_texts) > len(texts):
             return fitted, fitted.transform(values)
-        return fitted, fitted._features(weighted, of_texts)
+        return fitted, fitted._features(weighted, languages)
 
     @property
     def names(self) -> list[str]:
@@ -154,26 +139,50 @@ class Text(Encoder):
         for start in tracked(range(0, max(len(texts), 1), _BATCH)):
             batch = texts[start : start + _BATCH]
             weighted = _weighted([counter.transform(batch) for counter in counters], rarities)
-            of_texts = [language_of(text) if len(self.means) > 1 else "" for text in batch]
-            blocks.append(self._features(weighted, of_texts))
+            languages = [language_of(text) if len(self.means) > 1 else "" for text in batch]
+            blocks.append(self._features(weighted, languages))
         return np.concatenate(blocks)
 
-    def _features(self, weighted: Any, of_texts: Sequence[str]) -> Single:
+    def _features(self, weighted: Any, languages: Sequence[str]) -> Single:
         """The topics of weighted counts, centred, in rows of length 1; 0 without a known word."""
         from sklearn.preprocessing import normalize
 
         topics: Single = weighted @ unpack(self.components)
-        _centre(topics, of_texts, {name: unpack(packed) for name, packed in self.means.items()})
+        _centre(topics, languages, {name: unpack(packed) for name, packed in self.means.items()})
         topics[weighted.getnnz(axis=1) == 0] = 0.0
         normalize(topics, copy=False)
         return topics
 
 
-def _centre(topics: Single, of_texts: Sequence[str], means: Mapping[str, Single]) -> None:
-    """Subtract the mean of each text's language, or of all texts if it has none."""
-    listed = np.array([name if name in means else "" for name in of_texts])
+def _count_terms(texts: list[str]) -> tuple[dict[str, list[str]], list[Single], list[Any]]:
+    """The vocabulary of each view, the squared inverse document frequencies, and the counts."""
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    terms, rarities, counted = {}, [], []
+    for view, settings in _VIEWS.items():
+        counter = CountVectorizer(
+            **settings, min_df=1 if len(texts) < _SMALL_CORPUS else 2, max_features=_MAX_TERMS,
+            dtype=np.float32,
+        )  # fmt: skip
+        try:
+            with part_of_progress(*_PROGRESS[view]):
+                counts = counter.fit_transform(tracked(texts))
+            counts.sort_indices()  # sums have the order of those in `transform`
+        except ValueError:  # an empty vocabulary
+            continue
+        terms[view] = counter.get_feature_names_out().tolist()
+        n_texts = np.bincount(counts.indices, minlength=counts.shape[1])  # with each term
+        # Squared, since the common words of one language may be in half of the texts only.
+        rarities.append((np.log((1 + len(texts)) / (1 + n_texts)) ** 2).astype(np.float32))
+        counted.append(counts)
+    return terms, rarities, counted
+
+
+def _centre(topics: Single, languages: Sequence[str], means: Mapping[str, Single]) -> None:
+    """Subtract the mean of each text's language, or of all texts if its language has no mean."""
+    means_used = np.array([name if name in means else "" for name in languages])
     for name, mean in means.items():
-        topics[listed == name] -= mean
+        topics[means_used == name] -= mean
 
 
 def _principal(topics: Single) -> Single:
@@ -183,16 +192,16 @@ def _principal(topics: Single) -> Single:
     signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(axes))])
     weights = (values / (values[0] or np.inf)) ** (_POWER / 2)  # values are singular ones squared
     n = max(1, int((weights >= _MIN_WEIGHT).sum()))
-    turned: Single = (axes * signs * weights)[:, :n].astype(np.float32)
-    return turned
+    weighted_axes: Single = (axes * signs * weights)[:, :n].astype(np.float32)
+    return weighted_axes
 
 
 def _texts(values: "pd.Series[Any]") -> list[str]:
     """Return the texts of a column, with scripts without spaces split into pairs of characters."""
     missing = values.isna().to_numpy()
     return [
-        "" if gap else UNSPACED.sub(_in_pairs, str(value)[:_MAX_LENGTH])
-        for value, gap in zip(values, missing, strict=True)
+        "" if is_missing else UNSPACED.sub(_in_pairs, str(value)[:_MAX_LENGTH])
+        for value, is_missing in zip(values, missing, strict=True)
     ]
 
 
@@ -221,13 +230,13 @@ def language_of(text: str) -> str:
         language for word in _WORD.findall(text.lower()) for language in _LANGUAGES.get(word, ())
     )
     best = votes.most_common(2)
-    sure = best and (len(best) == 1 or best[0][1] > best[1][1])
-    return best[0][0] if sure else ""
+    is_clear = best and (len(best) == 1 or best[0][1] > best[1][1])
+    return best[0][0] if is_clear else ""
 
 
 def languages_of(texts: Sequence[str]) -> tuple[list[str], list[str]]:
     """The frequent languages of texts, and the language of each text, empty for rare ones."""
-    of_texts = [language_of(text) for text in texts]
-    counts = Counter(language for language in of_texts if language)
+    languages = [language_of(text) for text in texts]
+    counts = Counter(language for language in languages if language)
     frequent = sorted(name for name, count in counts.items() if count >= _MIN_SHARE * len(texts))
-    return frequent, [name if name in frequent else "" for name in of_texts]
+    return frequent, [name if name in frequent else "" for name in languages]

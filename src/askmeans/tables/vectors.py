@@ -35,7 +35,7 @@ _PICTURE_AXES = 32  # principal axes of picture descriptors, as many as topics o
 class Vectors(Encoder):
     """Vectors, scaled to length 1 for cosine distances; pictures on their principal axes."""
 
-    filled: ClassVar[str] = "replaced by the mean"
+    missing_treatment: ClassVar[str] = "replaced by the mean"
     source: str  # "column", "given", "image" or "embed"
     embed: str | None  # the function's name
     cosine: bool
@@ -88,7 +88,7 @@ class Vectors(Encoder):
         features = filled if self.axes is None else (filled - mean) @ unpack(self.axes)
         return features.astype(np.float32, copy=False)
 
-    def among_pictures(self, texts: Single) -> Single:
+    def moved_to_mean(self, texts: Single) -> Single:
         """Move vectors of several texts to the mean of the pictures."""
         rows = _normalised(texts, cosine=self.cosine)
         return rows - rows.mean(axis=0) + unpack(self.mean) if len(rows) > 1 else rows

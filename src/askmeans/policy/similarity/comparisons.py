@@ -125,7 +125,7 @@ def comparisons_of(answers: Answers) -> Comparisons:
         by_kind[type(batch.queries)][0].append(table)
         by_kind[type(batch.queries)][1].append(np.clip(batch.values[answered], 0.0, 1.0))
         if isinstance(batch.queries, PairQueries):
-            names += [batch.names[row] for row in np.flatnonzero(answered)]
+            names += [batch.annotator_names[row] for row in np.flatnonzero(answered)]
     every = np.concatenate(mentioned or [np.empty(0, dtype=np.intp)])
     unique, first = np.unique(every, return_index=True)
     order = np.argsort(first, kind="stable")
