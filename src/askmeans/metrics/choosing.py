@@ -17,8 +17,8 @@ from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 from askmeans.metrics.agreement import membership_error
 from askmeans.metrics.validity import (
+    clarity_weighted_mean,
     fuzzy_silhouette,
-    mean_by_clarity,
     partition_coefficient,
     partition_entropy,
     xie_beni,
@@ -231,7 +231,7 @@ def _simplified_silhouette(X: Floats, centers: Floats, U: NDArray[np.floating]) 
     next_nearest = D.min(axis=1)
     larger = np.maximum(own, next_nearest)
     widths = np.divide(next_nearest - own, larger, out=np.zeros_like(own), where=larger > 0.0)
-    return mean_by_clarity(widths, U)
+    return clarity_weighted_mean(widths, U)
 
 
 def _stability(

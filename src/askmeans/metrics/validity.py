@@ -133,10 +133,10 @@ def fuzzy_silhouette(X: ArrayLike, memberships: ArrayLike, *, weight: float = 1.
             "memberships must have at least 2 strongest clusters, and fewer than items, for "
             f"fuzzy_silhouette. Got {n_labels}."
         )
-    return mean_by_clarity(silhouette_samples(items - items.mean(axis=0), labels), U, weight)
+    return clarity_weighted_mean(silhouette_samples(items - items.mean(axis=0), labels), U, weight)
 
 
-def mean_by_clarity(values: Matrix, U: NDArray[np.floating], weight: float = 1.0) -> float:
+def clarity_weighted_mean(values: Matrix, U: NDArray[np.floating], weight: float = 1.0) -> float:
     """The mean, items weighted by the difference of their two largest memberships."""
     first, second = np.partition(U, -2, axis=1)[:, [-1, -2]].T
     weights = (first - second) ** weight
