@@ -91,8 +91,10 @@ portable: $(READY)  ## documentation and strategies once more, as on another pro
 
 soak: $(READY) $(BROWSER) $(POSTGRES)  ## what takes long: clients killed 200 times, 20 annotators on the page, long sequences (some minutes)
 	@echo "== soak: sessions under kills, crowds and long sequences, two servers under removals, all that is marked soak, another processor's rounding, the page under load (about 20 minutes)"
-	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_session_kills.py tests/sessions/test_any_sequence.py tests/llm/test_oracle.py
-	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak
+	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q tests/sessions/test_session_kills.py tests/sessions/test_any_sequence.py \
+		tests/sessions/test_groups_nested.py tests/llm/test_oracle.py
+	@ASKMEANS_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist worksteal --durations=10 -m soak \
+		--ignore tests/sessions/test_session_kills.py --ignore tests/sessions/test_any_sequence.py
 	@$(MAKE) --no-print-directory portable
 	@$(BIN)/python benchmarks/web.py --load --team
 	@$(BIN)/python benchmarks/sessions.py --crowds

@@ -335,7 +335,7 @@ def jennrich(k: int, sigma: float, seed: int) -> tuple[float, float]:
     triplets = np.array(list(np.ndindex(T.shape))) + np.arange(3) * 2 * k
     no_pairs = np.full((6 * k, 6 * k), np.nan)
     inside = 0.9 * F + 0.1 / k  # rows without a common cluster would leave nothing to fit
-    better = F if sigma == 0 else refine(inside, no_pairs, triplets, T.ravel())[0]
+    better = F if sigma == 0 else refine(inside, no_pairs, triplets, T.ravel())
     return _rmse(U, F), _rmse(U, better)
 
 
@@ -350,7 +350,7 @@ def gram_first(k: int, size: int, sigma: float, seed: int) -> float:
     answers = _disturbed(np.prod(U[triplets], axis=1).sum(axis=1), sigma, rng)
     found = memberships_from_triplets(embedding, triplets, answers, rng)
     assert found is not None
-    return _rmse(U, found[0] if sigma == 0 else refine(found[0], G, triplets, answers)[0])
+    return _rmse(U, found[0] if sigma == 0 else refine(found[0], G, triplets, answers))
 
 
 def new_items() -> None:

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from askmeans.fuzzy import kernels, lloyd
-from askmeans.fuzzy.kernels import MANY, MANY_WIDE, WIDE
+from askmeans.fuzzy.blocks import MANY
+from askmeans.fuzzy.kernels import MANY_WIDE, WIDE
 from askmeans.fuzzy.model import closed_form_memberships, objective, weighted_centers
 from askmeans.fuzzy.passes import read_only
 

@@ -133,7 +133,7 @@ def test_an_annotator_with_the_wrong_number_of_answers_is_refused():
 
 
 def test_what_is_no_crowd_is_refused():
-    with pytest.raises(ParameterError, match="must name an annotator"):
+    with pytest.raises(ParameterError, match="must have at least one oracle"):
         CrowdOracle([])
     with pytest.raises(ParameterError, match="must have 1 numbers from 0 up"):
         CrowdOracle([TableOracle(U)], shares=[-1.0])

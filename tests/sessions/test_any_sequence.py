@@ -277,7 +277,8 @@ def copies(templates, postgres):
     return made
 
 
-@settings(max_examples=200 if SOAK else 8, derandomize=not SOAK)
+@pytest.mark.soak
+@settings(max_examples=200)
 @given(kind=KIND, steps=STEPS)
 def test_any_sequence_in_postgresql_ends_there_too(copies, postgres, end_leases, kind, steps):
     url = postgres.create(template=copies[kind])

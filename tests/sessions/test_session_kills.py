@@ -11,7 +11,9 @@ from collections import Counter
 from pathlib import Path
 
 import clients
+import pytest
 from last_bits import same_but_for_rounding
+from soaking import in_soak
 
 from askmeans import sessions
 from askmeans.sessions.events import Answer
@@ -19,6 +21,7 @@ from askmeans.sessions.store import open_store
 
 LONG = bool(os.environ.get("ASKMEANS_SOAK"))
 CLIENTS = Path(clients.__file__)
+STORES = pytest.mark.parametrize("database_at", ["sqlite", in_soak("postgresql")], indirect=True)
 
 
 def run(*arguments):
@@ -42,6 +45,7 @@ def answers_in(database):
     return found
 
 
+@STORES
 def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp_path, database_at):
     kills = 200 if LONG else 3
     broken, whole = database_at("broken"), database_at("whole")
@@ -62,6 +66,7 @@ def test_a_client_killed_at_random_moments_loses_nothing_and_repeats_nothing(tmp
         assert one.status().state == other.status().state == "budget spent"
 
 
+@STORES
 def test_many_clients_at_once_make_no_error_and_never_hold_the_same_question(tmp_path, database_at):
     clients, each = (8, 100) if LONG else (3, 10)
     database = database_at("crowd")

@@ -6,6 +6,7 @@ import time
 from urllib.parse import unquote
 
 import pytest
+from soaking import in_soak
 
 from askmeans import sessions
 from askmeans.exceptions import (
@@ -318,7 +319,7 @@ FORMS = {  # of every form of the page, what may be sent
 STRANGE = [None, "", "x", "-1", "99", "nan", "1e999", "0.37", "group-9", "id", "é" * 300, "a\x00b"]
 
 
-@pytest.mark.parametrize("ask", ["group", "membership", "similarity"])
+@pytest.mark.parametrize("ask", ["group", in_soak("membership"), in_soak("similarity")])
 def test_no_form_tells_of_parameters_whatever_is_sent(tmp_path, tools, ask):
     path = tmp_path / "fruit.db"
     tools.make_fruit(path, ask=ask, levels=5 if ask == "membership" else None).close()

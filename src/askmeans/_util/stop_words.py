@@ -1,4 +1,4 @@
-"""Words of grammar, which say nothing of a text's topic, by language."""
+"""Stop words by language: function words, which are independent of the topic of a text."""
 
 STOP_WORDS = {
     language: frozenset(words.split())

@@ -1,6 +1,7 @@
-"""Collects our warnings as notes, for work that is repeated over the same answers.
+"""Collects the package's warnings (AskmeansWarning) as notes instead of showing them.
 
-As warnings they would repeat, and a filter that turns one into an error would stop the session.
+Sessions fit the same answers again and again: a shown warning would repeat, and a filter that turns
+it into an error would stop the session.
 """
 
 import threading
@@ -14,15 +15,17 @@ T = TypeVar("T")
 
 
 class _Collector:
-    """Collects our warnings of the threads that want it.
+    """Collects the warnings of threads between `begin` and `end`.
 
-    Filters belong to the whole process: the first thread changes them, the last restores them.
+    Warning filters are global to the process: the first thread to begin replaces them, and the last
+    one to end restores them.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._notes: dict[int, list[list[AskmeansWarning]]] = {}  # by thread, innermost last
-        self._before: warnings.catch_warnings[Any] | None = None
+        # By thread, a list for each nested `begin`, the innermost last.
+        self._notes: dict[int, list[list[AskmeansWarning]]] = {}
+        self._saved_filters: warnings.catch_warnings[Any] | None = None
         self._show: Callable[..., Any] = warnings.showwarning
 
     def begin(self) -> list[AskmeansWarning]:
@@ -30,33 +33,33 @@ class _Collector:
         notes: list[AskmeansWarning] = []
         with self._lock:
             if not self._notes:
-                self._before = warnings.catch_warnings()
-                self._before.__enter__()
+                self._saved_filters = warnings.catch_warnings()
+                self._saved_filters.__enter__()
                 self._show = warnings.showwarning
                 warnings.simplefilter("always", AskmeansWarning)
-                warnings.showwarning = self._take
+                warnings.showwarning = self._collect
             self._notes.setdefault(threading.get_ident(), []).append(notes)
         return notes
 
     def end(self) -> None:
-        """Stop collecting those of this thread."""
+        """Stop collecting the warnings of this thread since its last `begin`."""
         with self._lock:
-            mine = self._notes[threading.get_ident()]
-            mine.pop()
-            if not mine:
+            nested = self._notes[threading.get_ident()]
+            nested.pop()
+            if not nested:
                 del self._notes[threading.get_ident()]
             if not self._notes:
-                assert self._before is not None
-                self._before.__exit__(None, None, None)
+                assert self._saved_filters is not None
+                self._saved_filters.__exit__(None, None, None)
 
-    def _take(
+    def _collect(
         self, message: Warning | str, category: type[Warning], *rest: Any, **named: Any
     ) -> None:
-        """Collect a warning if it is ours and wanted; else show it."""
-        mine = self._notes.get(threading.get_ident())
-        if mine and isinstance(message, AskmeansWarning):
-            if str(message) not in map(str, mine[-1]):
-                mine[-1].append(message)
+        """Collect an AskmeansWarning of a collecting thread, each text once; show others."""
+        nested = self._notes.get(threading.get_ident())
+        if nested and isinstance(message, AskmeansWarning):
+            if str(message) not in map(str, nested[-1]):
+                nested[-1].append(message)
         else:
             self._show(message, category, *rest, **named)
 
@@ -65,7 +68,7 @@ _COLLECTOR = _Collector()
 
 
 def collect_warnings(work: Callable[[], T]) -> tuple[T, list[AskmeansWarning]]:
-    """Return the result of the work, and our warnings from it."""
+    """Call a function; return its result and the AskmeansWarnings it raised."""
     notes = _COLLECTOR.begin()
     try:
         return work(), notes

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from askmeans.sessions import Session, Status
 
-_MAX_CONFLICTS = 10  # listed
+_MAX_CONFLICTS = 10  # that `status` lists
 
 
 @command
@@ -77,10 +77,10 @@ def tell(
     value: Value,
     annotator: Annotator = "me",
     key: Annotated[
-        str | None, Option(help="An answer sent twice with one key is kept once.")
+        str | None, Option(help="An answer that is sent twice with one key is stored once.")
     ] = None,
 ) -> None:
-    """Answer a question by its number; the answer is on disk when this returns."""
+    """Answer a question by its number; the answer is on disk when the command returns."""
     from askmeans._util.checks import check_name
     from askmeans.cli.questions import answer_text, is_unsure, parse_value, typed_number
     from askmeans.sessions.events import as_dict
@@ -92,20 +92,20 @@ def tell(
         if text.lower() == "skip":
             receipt = session.skip(number, **who)
         else:
-            words = "'?' for cannot say, or 'skip'"
-            parsed = parse_value(session, session.question(number), text, words)
+            other_answers = "'?' for cannot say, or 'skip'"
+            parsed = parse_value(session, session.question(number), text, other_answers)
             if is_unsure(parsed):
                 receipt = session.unsure(number, **who)
             else:
                 receipt = session.tell(number, parsed, **who)
-        what = (
+        saved = (
             "skip"
             if receipt.kind == "skip"
             else answer_text(receipt.value, session.groups.all_names)
         )
         late = " (late)" if receipt.late else ""
-        again = ", as before" if receipt.repeated else ""
-        line = f"Kept: {what} to question {receipt.question}{late}{again}."
+        repeated = ", as before" if receipt.repeated else ""
+        line = f"Kept: {saved} to question {receipt.question}{late}{repeated}."
         options.show(session, as_dict(receipt), line)
 
 
@@ -159,9 +159,9 @@ def _status_lines(session: "Session", report: "Status", database: str) -> "Itera
     yield from (f"  {holder}" for holder in report.holders)
     minutes = f"{low:.0f} to {high:.0f} minutes"
     yield f"left: {left.low} to {left.high} questions, {minutes} ({left.basis})"
-    for who, counts in report.annotators.items():
-        each = ", ".join(f"{kind_text(kind)} {n}" for kind, n in counts.items() if n)
-        yield f"  {who}: {each}"
+    for name, counts in report.annotators.items():
+        by_kind = ", ".join(f"{kind_text(kind)} {n}" for kind, n in counts.items() if n)
+        yield f"  {name}: {by_kind}"
     if report.expected_wrong is None and report.estimated_error is not None:
         yield f"estimated error: {report.estimated_error:.3f} ({report.error_basis})"
     else:

@@ -1,4 +1,4 @@
-"""The demo: drawn faces, moods between moods, and two dozen questions to a simulated expert."""
+"""The demo: drawn faces with mixtures of moods, and 24 questions to a simulated expert."""
 
 import shutil
 import sys
@@ -23,13 +23,13 @@ from askmeans.results import wrong_of
 
 QUESTIONS = 24
 COLORS = as_hex(PALETTE[: len(MOODS)])
-_MADE_BY = "askmeans demo"  # written into the picture, so that no other file is overwritten
-_SHOWN = 6  # faces between moods, in the table and in the picture
+_MADE_BY = "askmeans demo"  # metadata of the picture: only such a file is overwritten
+_N_SHOWN = 6  # faces between moods, in the table and in the picture
 
 
 def run(out: Path) -> None:
-    """Fit, ask, print, and draw into the folder given."""
-    import askmeans.plotting  # noqa: F401 - says what to install before anything runs
+    """Fit, ask, print the results, and write the picture into the folder `out`."""
+    import askmeans.plotting  # noqa: F401 - raises an error if matplotlib is missing
 
     path = out / "faces.png"
     if path.exists() and _MADE_BY.encode() not in path.read_bytes():
@@ -44,30 +44,30 @@ def run(out: Path) -> None:
         f"askmeans asks a simulated expert about {QUESTIONS} of them, and says it for all."
     )
     with console.status("Fitting (the first time, some seconds to compile) ..."):
-        alone = FuzzyKMeans(len(MOODS), n_init=5, random_state=0).fit(faces.X)
+        unsupervised = FuzzyKMeans(len(MOODS), n_init=5, random_state=0).fit(faces.X)
         expert = oracles.TableOracle(faces.memberships)
         model = ActiveFuzzyKMeans(
             len(MOODS), oracle=expert, ask="group", budget=QUESTIONS, random_state=0
         ).fit(faces.X)
-    between = _between(model)
-    console.print(_first_answers(faces, model))
-    console.print(_soft_rows(faces, model, between))
-    console.print(_how_sure(faces, alone, model))
-    console.print(f"Picture: [bold]{_draw(faces, model, between, path)}[/bold]")
+    soft_rows = _items_between_moods(model)
+    console.print(_answers_table(faces, model))
+    console.print(_soft_items_table(faces, model, soft_rows))
+    console.print(_error_table(faces, unsupervised, model))
+    console.print(f"Picture: [bold]{_draw(faces, model, soft_rows, path)}[/bold]")
     program = "askmeans" if shutil.which("askmeans") else sys.argv[0]  # `make demo`: in .venv
     console.print(f"Be the expert yourself: [bold]{program} demo --web[/bold]")
     console.print(f"Files to try it with, texts and pictures: [bold]{program} demo --data[/bold]")
     console.print(f"Sort a file of your own in the browser: [bold]{program} serve[/bold]")
 
 
-def _between(model: ActiveFuzzyKMeans) -> list[int]:
-    """Faces without a question that lie most between moods, by the result."""
-    known = {item for answer in model.history_ for item in answer.items}
+def _items_between_moods(model: ActiveFuzzyKMeans) -> list[int]:
+    """The faces with the softest memberships among those without a question."""
+    queried = {item for answer in model.history_ for item in answer.items}
     order = np.argsort(model.memberships_.max(axis=1))
-    return [int(row) for row in order if int(row) not in known][:_SHOWN]
+    return [int(row) for row in order if int(row) not in queried][:_N_SHOWN]
 
 
-def _first_answers(faces: Planted, model: ActiveFuzzyKMeans) -> Table:
+def _answers_table(faces: Planted, model: ActiveFuzzyKMeans) -> Table:
     """The first questions and answers."""
     table = Table(title="The first of its questions", title_justify="left")
     table.add_column("to which group does it belong?")
@@ -75,11 +75,11 @@ def _first_answers(faces: Planted, model: ActiveFuzzyKMeans) -> Table:
     for answer in model.history_[:5]:
         row = answer.items[0]
         face = f"{_emoticon(faces.X[row]):>4}  face {row + 1}"
-        table.add_row(face, _in_words(np.array(answer.value)))
+        table.add_row(face, _share_text(np.array(answer.value)))
     return table
 
 
-def _soft_rows(faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> Table:
+def _soft_items_table(faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> Table:
     """Faces between moods: the result beside the truth."""
     table = Table(title="Faces between moods, that nobody was asked about", title_justify="left")
     table.add_column("")
@@ -87,8 +87,8 @@ def _soft_rows(faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> Tab
     table.add_column("in truth")
     for row in rows:
         shares, truth = model.memberships_[row], faces.memberships[row]
-        bar = _bar(shares).append(f" {_in_words(shares)}")
-        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", bar, _in_words(truth))
+        bar = _bar(shares).append(f" {_share_text(shares)}")
+        table.add_row(f"{_emoticon(faces.X[row]):>4}  face {row + 1}", bar, _share_text(truth))
     legend = Text()
     for mood, color in zip(MOODS, COLORS, strict=True):
         legend.append("█ ", style=color).append(f"{mood}  ")
@@ -96,18 +96,18 @@ def _soft_rows(faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> Tab
     return table
 
 
-def _how_sure(faces: Planted, alone: FuzzyKMeans, model: ActiveFuzzyKMeans) -> Table:
-    """Faces in the wrong mood, and errors of shares, without and with questions."""
+def _error_table(faces: Planted, unsupervised: FuzzyKMeans, model: ActiveFuzzyKMeans) -> Table:
+    """Numbers of faces in the wrong mood, and errors of shares, without and with questions."""
     table = Table(title="How sure it is", title_justify="left")
     for title in ("", "without questions", f"after {model.n_queries_} questions"):
         table.add_column(title)
-    account, truth, models = model.diagnostics_, faces.memberships, (alone, model)
-    wrong, band = account["expected_wrong"], account["expected_wrong_band"]
+    diagnostics, truth, models = model.diagnostics_, faces.memberships, (unsupervised, model)
+    wrong, band = diagnostics["expected_wrong"], diagnostics["expected_wrong_band"]
     table.add_row("faces in the wrong mood, expected", "-", wrong_of(wrong, len(truth), band))
     counts = [f"{_n_wrong(truth, model.memberships_)} of {len(truth)}" for model in models]
     table.add_row("in truth", *counts, end_section=True)
-    low, high = account["error_band"]
-    error = f"{account['estimated_error']:.3f} ({low:.3f} to {high:.3f})"
+    low, high = diagnostics["error_band"]
+    error = f"{diagnostics['estimated_error']:.3f} ({low:.3f} to {high:.3f})"
     table.add_row("mean error of a share, expected", "-", error)
     table.add_row("in truth", *(f"{_error(truth, model.memberships_):.3f}" for model in models))
     return table
@@ -124,9 +124,9 @@ def _n_wrong(truth: Floats, memberships: NDArray[np.floating[Any]]) -> int:
     return round((1.0 - accuracy) * len(truth))
 
 
-def _emoticon(numbers: Floats) -> str:
-    """A face in the terminal."""
-    bend, opening, rise, wide = numbers
+def _emoticon(features: Floats) -> str:
+    """A face as an emoticon for the terminal."""
+    bend, opening, rise, wide = features
     mouth = "O" if opening > 0.6 else ")" if bend > 0.3 else "(" if bend < -0.3 else "|"
     mouth = "D" if mouth == ")" and opening > 0.35 else mouth
     brows = ">" if rise < -0.5 else ""
@@ -142,21 +142,21 @@ def _bar(shares: Floats, width: int = 8) -> Text:
     return bar
 
 
-def _in_words(shares: Floats) -> str:
+def _share_text(shares: Floats) -> str:
     """Format the two largest shares."""
     best = np.argsort(shares)[::-1][:2]
     return ", ".join(f"{MOODS[mood]} {shares[mood]:.0%}" for mood in best if shares[mood] > 0.05)
 
 
-def _draw(faces: Planted, model: ActiveFuzzyKMeans, between: list[int], path: Path) -> Path:
-    """A map of all faces in their moods' colours, and some between moods with their shares."""
+def _draw(faces: Planted, model: ActiveFuzzyKMeans, soft_rows: list[int], path: Path) -> Path:
+    """Draw a map of all faces, and some faces between moods with their memberships."""
     import matplotlib as mpl
     from matplotlib import pyplot as plt
 
     mpl.use("Agg")
     figure, (left, right) = plt.subplots(1, 2, figsize=(13, 6.2), width_ratios=(3, 2))
     _draw_map(left, faces, model)
-    _draw_bars(right, faces, model, between)
+    _draw_bars(right, faces, model, soft_rows)
     title = f"{len(faces.X)} faces after {model.n_queries_} questions"
     figure.suptitle(f"{title}: which moods, and how much of each", fontsize=17)
     figure.subplots_adjust(left=0.02, right=0.98, top=0.87, bottom=0.03, wspace=0.05)
@@ -167,7 +167,7 @@ def _draw(faces: Planted, model: ActiveFuzzyKMeans, between: list[int], path: Pa
 
 
 def _draw_map(ax: Any, faces: Planted, model: ActiveFuzzyKMeans) -> None:
-    """All faces; the ring of each has the mixture of its moods' colours."""
+    """Draw all faces; the colour of each ring is the mixture of its moods' colours."""
     centred = faces.X - faces.X.mean(axis=0)
     points = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
     rings = as_hex(blend(model.memberships_, PALETTE[: len(MOODS)]))
@@ -190,7 +190,7 @@ def _draw_map(ax: Any, faces: Planted, model: ActiveFuzzyKMeans) -> None:
 
 
 def _draw_bars(ax: Any, faces: Planted, model: ActiveFuzzyKMeans, rows: list[int]) -> None:
-    """Faces between moods, each beside its memberships."""
+    """Draw faces between moods, each beside its memberships."""
     rings = as_hex(blend(model.memberships_, PALETTE[: len(MOODS)]))
     for place, row in enumerate(rows):
         y = -float(place)
@@ -207,12 +207,12 @@ def _draw_bars(ax: Any, faces: Planted, model: ActiveFuzzyKMeans, rows: list[int
     ax.axis("off")
 
 
-def _draw_face(ax: Any, at: Floats, radius: float, numbers: Floats, ring: str) -> None:
-    """A face with a ring around it."""
+def _draw_face(ax: Any, at: Floats, radius: float, features: Floats, ring: str) -> None:
+    """Draw a face with a ring of this colour around it."""
     from matplotlib.patches import Circle, PathPatch
     from matplotlib.path import Path as Outline
 
-    shape, scale = shape_of(numbers), radius / 92.0
+    shape, scale = shape_of(features), radius / 92.0
     line = 9.0 * radius if radius > 0.2 else 14.0 * radius
 
     def place(x: float, y: float) -> tuple[float, float]:

@@ -234,8 +234,8 @@ def _plan(job: Job) -> "Plan | Policy":
         plan.advice = tuple(Advice.of_table(name, rows, U) for name, U in job.advice.items())
         if not job.options.questions.no_names:
             groups = GroupNumbers(n=job.spec.n_clusters)
-            named = NameExamples(job.items.recipe, job.names, functions=job.items.functions)
-            plan.examples = named.of({}, {}, groups)
+            names = NameExamples(job.items.recipe, job.names, functions=job.items.functions)
+            plan.examples = names.examples({}, {}, groups)
     return plan
 
 

@@ -11,10 +11,12 @@ from askmeans.fuzzy.compiled import compiled, compiled_sums
 from askmeans.fuzzy.powers import as_halves, half_powers, powers
 
 Four = tuple[float, float, float, float]
+Scratch = tuple[Floats, Floats, Floats, Floats, Floats]
 
 BLOCK = 64  # items: whole vectors of any width, and few enough for the first-level cache
 WIDTH = BLOCK + 8  # of scratch rows: at a power of two, all rows would compete for few cache lines
 TILE = 4  # centres, and features; eight need more registers than processors have
+MANY, LARGE = 8, 128  # centres, and centres times features, from which on tiles are quicker
 
 
 @compiled
@@ -323,3 +325,38 @@ def add_moments_of_tiles(x: Floats, m: int, weights: Floats, moments: Floats) ->
             add_four(moments, j + 1, c, t1)
             add_four(moments, j + 2, c, t2)
             add_four(moments, j + 3, c, t3)
+
+
+# ---- rows of results ----------------------------------------------------------------------------
+
+
+@compiled
+def scratch(centers: Floats) -> Scratch:
+    """The centres in tiles, a block for items and one for distances, each flat and as rows."""
+    k, d = centers.shape
+    mu = in_tiles(centers)
+    block, distances = np.zeros((mu.shape[1], WIDTH)), np.empty((mu.shape[0], WIDTH))
+    return mu, block.ravel(), block[:d], distances.ravel(), distances[:k]
+
+
+@compiled
+def measured(
+    X: Items, start: int, m: int, centers: Floats, shift: Floats, scale: float, into: Scratch
+) -> Floats:
+    """Squared distances of m items to the centres (k x WIDTH)."""
+    mu, x, block, apart, distances = into
+    k, d = centers.shape
+    load(X, start, m, shift, scale, block)
+    if k >= MANY and k * d >= LARGE:
+        measure_tiles(x, mu, apart)
+    else:
+        measure(block, m, centers, distances)
+    return distances
+
+
+@compiled
+def write(rows: Floats, m: int, out: Items, start: int) -> None:
+    """Write the columns of scratch rows to the rows of m items."""
+    for b in range(m):
+        for j in range(rows.shape[0]):
+            out[start + b, j] = rows[j, b]

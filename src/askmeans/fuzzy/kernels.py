@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats, Items
 from askmeans.fuzzy.blocks import (
     BLOCK,
+    LARGE,
+    MANY,
     WIDTH,
     add_moments,
     add_moments_of_rows,
@@ -33,18 +35,20 @@ from askmeans.fuzzy.blocks import (
     measure,
     measure_rows,
     measure_tiles,
+    measured,
     normalize,
     parts,
+    scratch,
     soften,
     weigh,
+    write,
 )
 from askmeans.fuzzy.compiled import compiled, compiled_sums
 
 Labels = NDArray[np.int32]
 
 WIDE = 48  # features from which on loops run over them: a tenth quicker at 64, a quarter at 200
-# Centres, the same with WIDE features, and their product, from which on tiles are quicker.
-MANY, MANY_WIDE, LARGE = 8, 16, 128
+MANY_WIDE = 16  # centres from which on tiles are quicker than these loops; 8 with fewer features
 
 
 def accumulate(
@@ -138,22 +142,17 @@ def fill_memberships(
     X: Items, out: Items, centers: Floats, shift: Floats, scale: float, fuzzifier: float
 ) -> None:
     """Write the closed-form memberships of these items (n x k)."""
-    n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
         soften(distances, m, fuzzifier, nearest, shares, sums)
         normalize(shares, sums, m)
-        for b in range(m):
-            for j in range(k):
-                out[start + b, j] = shares[j, b]
+        write(shares, m, out, start)
 
 
 @compiled_sums
@@ -168,19 +167,16 @@ def fill_assignment(
     fuzzifier: float,
 ) -> float:
     """Write memberships (n x k) and nearest centres of these items; return their objective."""
-    n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
     shares = np.empty((k, WIDTH))
     nearest = np.empty(BLOCK)
     sums = np.empty(BLOCK)
     inverse, factor = np.empty(BLOCK), np.empty(BLOCK)
     objective = 0.0
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
         soften(distances, m, fuzzifier, nearest, shares, sums)
         parts(sums, fuzzifier, weights, start, m, inverse, factor)
         for b in range(m):
@@ -191,38 +187,33 @@ def fill_assignment(
             while distances[best, b] < 1.0:  # a ratio now, and 1 for the nearest
                 best += 1
             labels[start + b] = best
-            for j in range(k):
-                out[start + b, j] = shares[j, b]
+        write(shares, m, out, start)
     return objective
 
 
 @compiled
 def fill_distances(X: Items, out: Items, centers: Floats, shift: Floats, scale: float) -> None:
     """Write the Euclidean distances of these items to the centres (n x k)."""
-    n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
-        for b in range(m):
-            for j in range(k):
-                out[start + b, j] = math.sqrt(distances[j, b]) / scale
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
+        for j in range(k):
+            row = distances[j]
+            for b in range(m):
+                row[b] = math.sqrt(row[b]) / scale
+        write(distances, m, out, start)
 
 
 @compiled
 def fill_labels(X: Items, out: Labels, centers: Floats, shift: Floats, scale: float) -> None:
     """Write the nearest centre of each of these items, the lowest index on ties."""
-    n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
         for b in range(m):
             best = 0
             for j in range(1, k):
@@ -241,14 +232,11 @@ def fill_scores(
     M_j = min over l != j of D_l; the last term is 0 at an infinite exponent. Terms are at most 1,
     so nothing overflows, and no score is rounded to a tie with another.
     """
-    n, d = X.shape
     k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
         for b in range(m):
             first, nearest, second = 0, math.inf, math.inf
             for j in range(k):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from askmeans._util.arrays import Floats, Items
 from askmeans.fuzzy.arrays import first_lowest
-from askmeans.fuzzy.blocks import BLOCK, WIDTH, load, measure
+from askmeans.fuzzy.blocks import BLOCK, WIDTH, load, measure, measured, scratch
 from askmeans.fuzzy.compiled import compiled
 from askmeans.fuzzy.passes import ArrayEngine, Engine, Frame, Problem, RowThreads
 
@@ -271,18 +271,14 @@ def smallest_keys(
     These are a draw without replacement in proportion to weight * D_min (Efraimidis and Spirakis,
     2006). Without centres D_min is 1. Where fewer rows can be drawn, keys are infinite.
     """
-    n, d = X.shape
-    k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
+    k = len(centers)
     keys = np.full(count, math.inf)
     rows = np.zeros(count, dtype=np.int64)
     worst = 0
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        if k > 0:
-            load(X, start, m, shift, scale, block)
-            measure(block, m, centers, distances)
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
         for b in range(m):
             i = start + b
             cost = weights[i] if weights.size else 1.0
@@ -304,15 +300,12 @@ def count_nearest(
     X: Items, weights: Floats, centers: Floats, shift: Floats, scale: float
 ) -> Floats:
     """The total weight of the items nearest to each of these centres."""
-    n, d = X.shape
-    k = centers.shape[0]
-    block = np.empty((d, WIDTH))
-    distances = np.empty((k, WIDTH))
+    k = len(centers)
     counts = np.zeros(k)
-    for start in range(0, n, BLOCK):
-        m = min(BLOCK, n - start)
-        load(X, start, m, shift, scale, block)
-        measure(block, m, centers, distances)
+    into = scratch(centers)
+    for start in range(0, len(X), BLOCK):
+        m = min(BLOCK, len(X) - start)
+        distances = measured(X, start, m, centers, shift, scale, into)
         for b in range(m):
             best = 0
             for j in range(1, k):

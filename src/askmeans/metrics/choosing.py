@@ -1,7 +1,7 @@
 """The number of clusters: validity indices and stability over a range of numbers.
 
-Each index prefers something else: compact, crisp, separated or stable clusters. Where the indices
-disagree, the data do not determine the number, and the purpose of the clusters decides.
+Each index prefers other clusters: compact, crisp, separated or stable ones. Where the indices
+disagree, the data do not determine the number, and it has to be chosen for the purpose.
 """
 
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ from askmeans.exceptions import DataError, ParameterError
 from askmeans.fuzzy.model import check_enough_items, check_fuzzifier
 from askmeans.metrics.agreement import membership_error
 from askmeans.metrics.validity import (
+    clarity_weighted_mean,
     fuzzy_silhouette,
-    mean_by_clarity,
     partition_coefficient,
     partition_entropy,
     xie_beni,
@@ -39,9 +39,9 @@ INDICES = {
     "simplified_silhouette": "high",
     "stability": "high",
 }
-_OWNER = "choose_n_clusters"
-_SILHOUETTE = 2000  # items of the exact silhouette, whose time grows with their square
-_MEASURED = 20_000  # items of the other indices and of the stability
+_FUNCTION = "choose_n_clusters"  # in messages
+_MAX_SILHOUETTE_ITEMS = 2000  # for the exact silhouette, whose time is quadratic
+_MAX_ITEMS = 20_000  # for the other indices and the stability
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class ClusterNumbers:
         votes: dict[str, int | None] = {}
         for name, values in self.indices.items():
             signed = np.where(usable, values if INDICES[name] == "high" else -values, np.nan)
-            known = np.isfinite(signed).any()
-            votes[name] = self.n_clusters[int(np.nanargmax(signed))] if known else None
+            is_defined = np.isfinite(signed).any()
+            votes[name] = self.n_clusters[int(np.nanargmax(signed))] if is_defined else None
         return votes
 
     @property
@@ -88,15 +88,15 @@ class ClusterNumbers:
     @property
     def summary(self) -> str:
         """The suggestion in a sentence or two."""
-        listed = ", ".join(f"{name} {vote or 'nothing'}" for name, vote in self.votes.items())
+        listed = ", ".join(f"{name} {vote or 'undefined'}" for name, vote in self.votes.items())
         if self.suggested is None:
             return (
                 f"The indices disagree ({listed}): the data do not determine the number of "
                 "clusters. Compare several, and choose by their purpose."
             )
-        against = sum(vote != self.suggested for vote in self.votes.values())
-        agree = "All indices agree" if against == 0 else f"Not all agree: {listed}"
-        return f"{self.suggested} clusters. {agree}."
+        agree = all(vote == self.suggested for vote in self.votes.values())
+        remark = "All indices agree" if agree else f"Not all agree: {listed}"
+        return f"{self.suggested} clusters. {remark}."
 
     def to_frame(self) -> "pd.DataFrame":
         """The indices as a data frame, one row per number of clusters.
@@ -126,7 +126,7 @@ def choose_n_clusters(
 
     The partition coefficient and entropy are corrected for the number of clusters: 0 for even
     memberships and 1 for hard ones (Dave, 1996), and 0 for hard ones and 1 for even ones. Stability
-    compares the memberships of fits to two random halves: 1 for equal ones, 0 for agreement by
+    compares fits to two random halves of the items: 1 for equal memberships, 0 for agreement by
     chance. Indices use at most 20,000 random items, the exact silhouette 2,000.
 
     Parameters
@@ -158,13 +158,13 @@ def choose_n_clusters(
     (3, '3 clusters. All indices agree.')
     """
     items = as_matrix(X, "X")
-    numbers = _checked(n_clusters, len(items))
-    check_fuzzifier(fuzzifier, _OWNER)
-    check_number(n_init, "n_init", _OWNER, integer=True, minimum=1)
-    check_number(n_resamples, "n_resamples", _OWNER, integer=True)
+    numbers = _check_numbers(n_clusters, len(items))
+    check_fuzzifier(fuzzifier, _FUNCTION)
+    check_number(n_init, "n_init", _FUNCTION, integer=True, minimum=1)
+    check_number(n_resamples, "n_resamples", _FUNCTION, integer=True)
     rng = np.random.default_rng(random_state)
-    measured = items[np.sort(rng.permutation(len(items))[:_MEASURED])]
-    sample = np.sort(rng.permutation(len(measured))[:_SILHOUETTE])
+    measured = items[np.sort(rng.permutation(len(items))[:_MAX_ITEMS])]
+    sample = np.sort(rng.permutation(len(measured))[:_MAX_SILHOUETTE_ITEMS])
     rows, merged = [], []
     for k in numbers:
         fit = _fit(items, k, fuzzifier, n_init, rng)
@@ -180,22 +180,22 @@ def choose_n_clusters(
     )
 
 
-def _checked(n_clusters: Iterable[int], n_items: int) -> tuple[int, ...]:
-    """The numbers to try, ascending, each once."""
+def _check_numbers(n_clusters: Iterable[int], n_items: int) -> tuple[int, ...]:
+    """Check the numbers to try; return them ascending, without duplicates."""
     numbers = list(n_clusters) if isinstance(n_clusters, Iterable) else []
     if not numbers:
         raise ParameterError(
-            f"The 'n_clusters' parameter of {_OWNER} must be a range or a list of ints. "
+            f"The 'n_clusters' parameter of {_FUNCTION} must be a range or a list of ints. "
             f"Got {n_clusters!r} instead."
         )
     for number in numbers:
-        check_number(number, "n_clusters", _OWNER, integer=True, minimum=2)
-        check_enough_items(n_items, number, _OWNER)
+        check_number(number, "n_clusters", _FUNCTION, integer=True, minimum=2)
+        check_enough_items(n_items, number, _FUNCTION)
     return tuple(sorted({int(number) for number in numbers}))
 
 
 def _fit(X: Floats, k: int, fuzzifier: float, n_init: int, rng: np.random.Generator) -> "Fit":
-    """Fuzzy k-means with so many clusters."""
+    """Fuzzy k-means with k clusters."""
     from askmeans.fuzzy import lloyd
 
     return lloyd.fit(X, k, fuzzifier=fuzzifier, n_init=n_init, rng=rng, mixing=True)
@@ -209,7 +209,7 @@ def _indices(X: Floats, fit: "Fit", sample: NDArray[np.intp]) -> dict[str, float
     k, U = len(centers), lloyd.memberships(X, centers, alpha)
     try:
         silhouette = fuzzy_silhouette(X[sample], U[sample])
-    except DataError:  # no item, or no two, in most clusters
+    except DataError:  # fewer than two strongest clusters, or as many as items
         silhouette = float("nan")
     return {
         "xie_beni": xie_beni(X, centers, U, alpha),
@@ -231,7 +231,7 @@ def _simplified_silhouette(X: Floats, centers: Floats, U: NDArray[np.floating]) 
     next_nearest = D.min(axis=1)
     larger = np.maximum(own, next_nearest)
     widths = np.divide(next_nearest - own, larger, out=np.zeros_like(own), where=larger > 0.0)
-    return mean_by_clarity(widths, U)
+    return clarity_weighted_mean(widths, U)
 
 
 def _stability(

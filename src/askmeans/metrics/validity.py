@@ -15,7 +15,6 @@ from askmeans._util.checks import (
     Matrix,
     as_matrix,
     check_choice,
-    check_number,
     default_float_errors,
 )
 from askmeans.exceptions import DataError
@@ -113,17 +112,16 @@ def partition_entropy(memberships: ArrayLike) -> float:
     return float(entr(U).sum() / len(U))
 
 
-def fuzzy_silhouette(X: ArrayLike, memberships: ArrayLike, *, weight: float = 1.0) -> float:
+def fuzzy_silhouette(X: ArrayLike, memberships: ArrayLike) -> float:
     """Mean silhouette of the items, weighted by how clearly each belongs to its cluster.
 
     Campello and Hruschka (2006), A fuzzy extension of the silhouette width criterion for cluster
     analysis. The silhouettes are scikit-learn's, of the strongest clusters, and take time
     proportional to the square of the number of items. An item's weight is the difference of its two
-    largest memberships to the power `weight`; NaN where all weights are 0.
+    largest memberships; NaN where all weights are 0.
     """
     from sklearn.metrics import silhouette_samples
 
-    check_number(weight, "weight", "fuzzy_silhouette")
     items, U = as_matrix(X, "X"), as_memberships(memberships)
     check_rows(U, len(items))
     labels = U.argmax(axis=1)
@@ -133,12 +131,12 @@ def fuzzy_silhouette(X: ArrayLike, memberships: ArrayLike, *, weight: float = 1.
             "memberships must have at least 2 strongest clusters, and fewer than items, for "
             f"fuzzy_silhouette. Got {n_labels}."
         )
-    return mean_by_clarity(silhouette_samples(items - items.mean(axis=0), labels), U, weight)
+    return clarity_weighted_mean(silhouette_samples(items - items.mean(axis=0), labels), U)
 
 
-def mean_by_clarity(values: Matrix, U: NDArray[np.floating], weight: float = 1.0) -> float:
+def clarity_weighted_mean(values: Matrix, U: NDArray[np.floating]) -> float:
     """The mean, items weighted by the difference of their two largest memberships."""
     first, second = np.partition(U, -2, axis=1)[:, [-1, -2]].T
-    weights = (first - second) ** weight
+    weights = first - second
     total = float(weights.sum())
     return float(weights @ values / total) if total > 0.0 else float("nan")

@@ -12,10 +12,10 @@ from askmeans.queries.values import as_row
 
 
 class CallbackOracle:
-    """Asks functions, one question at a time.
+    """Calls a function for each question.
 
-    Items are row numbers of the data of the fit. In cross-validation every fit has other rows: use
-    ``ActiveFuzzyKMeans(oracle="y")`` there.
+    Items are row numbers of the data of the fit. In cross-validation every fit has other rows; use
+    ``ActiveFuzzyKMeans(oracle="y")`` there instead.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class CallbackOracle:
         return f"CallbackOracle({', '.join(kinds)})"
 
     def answer(self, queries: Queries) -> NDArray[np.float64]:
-        """The values of the functions; a function that fails stops the run."""
+        """Answers of the functions; if one fails, StopAsking has the answers so far."""
         function: Callable[..., Any] | None = getattr(self, queries.kind)
         if function is None:
             raise QueryError(
@@ -72,9 +72,9 @@ class CallbackOracle:
         arguments = queries.item_table
         if isinstance(queries, MembershipQueries):
             arguments = np.column_stack([queries.items, queries.clusters])
-        for row, numbers in enumerate(arguments.tolist()):
+        for row, call in enumerate(arguments.tolist()):
             try:
-                answer = _as_answer(function(*numbers), queries, numbers)
+                answer = _as_answer(function(*call), queries, call)
             except (KeyboardInterrupt, StopAsking):
                 raise StopAsking(answers, np.arange(len(queries)) < row) from None
             except Exception as error:  # keeps the answers so far
@@ -83,7 +83,7 @@ class CallbackOracle:
         return answers
 
 
-def _as_answer(value: Any, queries: Queries, numbers: list[int]) -> float | tuple[float, ...]:
+def _as_answer(value: Any, queries: Queries, arguments: list[int]) -> float | tuple[float, ...]:
     """Convert the value of a function to a number in [0, 1] or NaN, or to a row of them."""
     if isinstance(queries, GroupQueries):
         return as_row(value, queries.n_clusters)
@@ -91,6 +91,6 @@ def _as_answer(value: Any, queries: Queries, numbers: list[int]) -> float | tupl
     if answer < 0.0 or answer > 1.0:
         raise AnswerError(
             f"An answer must lie in [0, 1], or be None for 'cannot say'. Got {answer} "
-            f"from the {queries.kind} function for {numbers}."
+            f"from the {queries.kind} function for {arguments}."
         )
     return answer

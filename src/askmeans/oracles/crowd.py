@@ -1,4 +1,4 @@
-"""Several annotators, one of whom answers each question."""
+"""An oracle of several annotators; each question goes to one of them."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,14 @@ from askmeans.exceptions import AnswerError, ParameterError, StopAsking
 from askmeans.oracles.noisy import uniform_of
 from askmeans.queries import Queries
 
+# Added to the seed, so that the choice of annotators is independent of a NoisyOracle's noise.
+_SEED_OFFSET = 7919
+
 
 class CrowdOracle:
-    """Several oracles, one of whom answers each question.
+    """Several oracles; each question goes to one of them.
 
-    Which one depends on the seed and the question alone; a repeat of a question may go to another
+    The seed and the question determine which one. A repeat of a question may go to another
     annotator.
 
     Parameters
@@ -47,8 +50,8 @@ class CrowdOracle:
     ) -> None:
         if not len(annotators):
             raise ParameterError(
-                "The 'annotators' parameter of CrowdOracle must name an annotator. Got none; "
-                "pass a list of oracles."
+                "The 'annotators' parameter of CrowdOracle must have at least one oracle. Got an "
+                "empty list."
             )
         parts = np.ones(len(annotators)) if shares is None else np.asarray(shares, np.float64)
         if parts.shape != (len(annotators),) or not _are_shares(parts):
@@ -67,47 +70,48 @@ class CrowdOracle:
 
     @property
     def noisy(self) -> bool:
-        """Whether answers may leave [0, 1]."""
+        """Whether answers may lie outside [0, 1]."""
         return any(getattr(annotator, "noisy", False) for annotator in self.annotators)
 
     def who(self, queries: Queries) -> list[str]:
         """The annotator of each question: "annotator 0" for the first, and so on."""
-        return [f"annotator {place}" for place in self._places(queries)]
+        return [f"annotator {number}" for number in self._numbers(queries)]
 
-    def _places(self, queries: Queries) -> NDArray[np.intp]:
-        """The annotator of each question, as places in `annotators`."""
-        u = uniform_of(queries, self.random_state + 7919)
-        places = np.searchsorted(np.cumsum(self.shares), u, side="right")
-        return np.minimum(places, len(self.shares) - 1)
+    def _numbers(self, queries: Queries) -> NDArray[np.intp]:
+        """The annotator of each question, as an index of `annotators`."""
+        u = uniform_of(queries, self.random_state + _SEED_OFFSET)
+        numbers = np.searchsorted(np.cumsum(self.shares), u, side="right")
+        return np.minimum(numbers, len(self.shares) - 1)
 
     def answer(self, queries: Queries) -> Floats:
-        """Answers to a batch, each by its annotator; an annotator that fails stops the asking."""
-        who = self._places(queries)
+        """Answers to a batch; if an annotator fails, StopAsking has the answers so far."""
+        numbers = self._numbers(queries)
         answers, reached = np.full(queries.shape, np.nan), np.zeros(len(queries), dtype=bool)
-        for place, annotator in enumerate(self.annotators):
-            mine = who == place
-            if not mine.any():
+        for number, annotator in enumerate(self.annotators):
+            rows = numbers == number
+            if not rows.any():
                 continue
-            theirs = queries.take(mine)
+            part = queries.take(rows)
             try:
-                answers[mine] = self._checked(annotator.answer(theirs), theirs, place)
+                answers[rows] = self._checked(annotator.answer(part), part, number)
             except StopAsking as stop:
-                answers[mine] = self._checked(stop.answers, theirs, place)
-                reached[mine] = stop.reached
+                answers[rows] = self._checked(stop.answers, part, number)
+                reached[rows] = stop.reached
                 raise StopAsking(answers, reached) from stop.__cause__
             except KeyboardInterrupt:
                 raise StopAsking(answers, reached) from None
-            except Exception as error:  # keeps the others' answers
+            except Exception as error:  # keeps the answers of the other annotators
                 raise StopAsking(answers, reached) from error
-            reached |= mine
+            reached |= rows
         return answers
 
-    def _checked(self, answers: object, queries: Queries, place: int) -> Floats:
-        """An annotator's answers, one for each question."""
+    def _checked(self, answers: object, queries: Queries, number: int) -> Floats:
+        """An annotator's answers, checked: one for each question."""
         values = np.asarray(answers, np.float64)
         if values.shape != queries.shape:
+            oracle = type(self.annotators[number]).__name__
             raise AnswerError(
-                f"Annotator {place} of CrowdOracle ({type(self.annotators[place]).__name__}) must "
+                f"Annotator {number} of CrowdOracle ({oracle}) must "
                 f"return one answer for each of {len(queries)} questions, in shape "
                 f"{queries.shape}. Got shape {values.shape} instead; return NaN for 'cannot say'."
             )

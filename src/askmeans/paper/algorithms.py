@@ -1,8 +1,8 @@
 """The paper's three strategies as plans: Algorithms 1, 4 and 5, with 6 and 7 inside.
 
-Algorithms 2 and 3 are in search.py, 8 in sampling.py, 9 in jennrich.py. Notes N16 to N18 and N30
-correct the listings of 5 to 7: memberships to t2 are asked directly, the search stays below the
-last bin, the strongest item is among the special ones, and nothing is asked twice.
+Algorithms 2 and 3 are in search.py, 8 in sampling.py, 9 in jennrich.py. Paper notes N16 to N18 and
+N30 correct the listings of 5 to 7: memberships in t2 are asked directly, the search stays below the
+last bin, the strongest item is among the special ones, and no question is asked twice.
 """
 
 import math
@@ -158,7 +158,7 @@ def two_clusters(state: SearchState, *, sample_size: int, bin_size: int, precisi
 
 
 def geometric_bins(ranking: Ranking, state: SearchState, t2: int) -> Asking[GeometricBins]:
-    """Algorithm 6: ranks count from the centre of t1, so memberships to t2 grow with them."""
+    """Algorithm 6: rank 1 is nearest to the centre of t1; memberships in t2 grow with the rank."""
     n = state.items.n
     log_n = max(1, math.ceil(math.log2(n)))
     bins: list[Rows] = []
@@ -167,7 +167,7 @@ def geometric_bins(ranking: Ranking, state: SearchState, t2: int) -> Asking[Geom
     eta = 1.0 if math.isnan(value) else value
     p = n
     for _ in range(2, 3 * log_n + 1):  # line 5
-        if p == 1 or eta <= 0.0:  # nothing is left, or zeros only
+        if p == 1 or eta <= 0.0:  # no items are left, or only memberships of 0
             break
         start = yield from first_at_least(ranking, state, t2, eta / 2, p)  # lines 6-7
         if p - start >= log_n:  # lines 8-12
@@ -196,7 +196,7 @@ def geometric_bins(ranking: Ranking, state: SearchState, t2: int) -> Asking[Geom
 def first_at_least(
     ranking: Ranking, state: SearchState, t2: int, threshold: float, end: int
 ) -> Asking[int]:
-    """Algorithm 7: the first rank up to `end` whose membership to t2 is at least the threshold.
+    """Algorithm 7: the first rank up to `end` whose membership in t2 is at least the threshold.
 
     Only below the last bin (note N18), starting from known answers.
     """
@@ -217,7 +217,7 @@ def first_at_least(
             middle += step
             value = yield from _ask_rank(ranking, state, t2, middle)
         if math.isnan(value):
-            break  # no answer: the bin starts later than it might
+            break  # without an answer the bin may start too late
         if value < threshold:  # line 5, with U_t2 < x (note N18)
             low = middle + 1
         else:

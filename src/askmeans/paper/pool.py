@@ -365,7 +365,7 @@ def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
     """Fit noisy answers; once more without those that are implausible given the others."""
     if _residual(F, G) <= _EXACT:
         return F
-    F = refine(F, G, triplets, answers)[0]
+    F = refine(F, G, triplets, answers)
     pairs, triples = np.abs(F @ F.T - G), np.abs(F[triplets].prod(axis=1).sum(axis=1) - answers)
     usual = float(np.nanmedian(pairs[~np.eye(len(G), dtype=bool)])) / 0.6745
     limit = plausible_deviation(usual)
@@ -374,7 +374,7 @@ def _refined(F: Floats, G: Floats, triplets: Rows, answers: Floats) -> Floats:
     if not far.any() and not (triples > limit).any():
         return F
     believed = triples <= limit
-    return refine(F, np.where(far, np.nan, G), triplets[believed], answers[believed])[0]
+    return refine(F, np.where(far, np.nan, G), triplets[believed], answers[believed])
 
 
 def _residual(F: Floats, G: Floats) -> float:

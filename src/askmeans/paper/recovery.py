@@ -234,13 +234,10 @@ def _ambiguity(embedding: Embedding, Q: Floats, rng: np.random.Generator) -> tup
     return float(np.max(moves)), float(spreads[1:].mean()) if len(moves) > 1 else 0.0
 
 
-def refine(
-    F: Floats, G: Floats, triplets: Rows, answers: Floats, *, n_sweeps: int = 60
-) -> tuple[Floats, float]:
-    """Fit every row in turn to all its pairs and triplets; memberships, and the residual.
+def refine(F: Floats, G: Floats, triplets: Rows, answers: Floats, *, n_sweeps: int = 60) -> Floats:
+    """Fit the memberships of every item in turn to all its pairs and triplets.
 
-    Alternating least squares on the simplex. Unknown similarities are NaN. The second is the root
-    mean square of the residuals.
+    Alternating least squares on the simplex. Unknown similarities are NaN.
     """
     F = F.copy()
     known = ~np.isnan(G) & ~np.eye(len(G), dtype=bool)
@@ -259,8 +256,7 @@ def refine(
             F[i] = simplex_least_squares(design, target)
         if np.abs(F - before).max() < 1e-12:
             break
-    left = (F @ F.T - G)[known]
-    return F, float(np.sqrt(np.square(left).mean()))
+    return F
 
 
 def _diagonal_guess(G: Floats, k: int, rng: np.random.Generator) -> Floats:

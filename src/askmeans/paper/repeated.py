@@ -22,7 +22,7 @@ Average = Literal["mean", "median", "median-of-means"]
 def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
     """Ask every question of a plan several times, and average the answers.
 
-    This works for every kind of question, and around or inside other wrappers.
+    It works for every kind of question. It can wrap another wrapper of plans, and be wrapped.
 
     Parameters
     ----------
@@ -31,14 +31,13 @@ def repeated(plan: Plan, times: int = 3, *, how: Average = "mean") -> Plan:
     times : int, default=3
         Number of times that each question is asked.
     how : {"mean", "median", "median-of-means"}, default="mean"
-        Kind of average. The median is robust to single wrong answers, the median of means to noise
-        with heavy tails; it uses about sqrt(times) batches.
+        Kind of average. The median is robust to a few wrong answers. The median of means is for
+        noise with heavy tails; it uses about sqrt(times) batches.
 
     Returns
     -------
     generator
-        A plan with `times` as many questions. Missing answers are left out of the averages, also
-        after a stop.
+        A plan with `times` as many questions. Averages ignore missing answers, also after a stop.
 
     Examples
     --------
@@ -78,11 +77,11 @@ def _repeat(plan: Plan, times: int, how: Average) -> Asking[Clustering]:
         return aggregate(flat, how).reshape(queries.shape)
 
     def ask(queries: Queries) -> Asking[Floats]:
-        many = queries.take(np.tile(np.arange(len(queries)), times))
-        # All are asked once before any is asked twice: a budget cuts off repeats first.
-        number = np.repeat(np.arange(times), len(queries))
+        tiled = queries.take(np.tile(np.arange(len(queries)), times))
+        # All questions are asked once before any is asked twice: a budget cuts off repeats first.
+        repetition = np.repeat(np.arange(times), len(queries))
         try:
-            answers = yield many.with_repeats(many.repeat * times + number)
+            answers = yield tiled.with_repeats(tiled.repeat * times + repetition)
         except StopAsking as stop:
             reached = np.logical_or.reduce(stop.reached.reshape(times, -1), axis=0)
             raise StopAsking(average(stop.answers, queries), reached) from stop

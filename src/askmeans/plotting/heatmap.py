@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from askmeans.fuzzy.model import as_memberships
 from askmeans.plotting.display import Display, as_names, fitted_attribute
 
-# More rows than a screen has pixels: items are averaged in that many bands instead of skipped.
+# About the rows of pixels of a screen: of more items the means of this many bands are drawn.
 _MAX_BANDS = 1000
-# Groups thinner than this share of the items get no label: it would run into its neighbour's.
+# Smaller groups, as a share of the items, get no label: it would overlap the next one.
 _LABELLED_SHARE = 0.04
 _MAX_COLUMN_LABELS = 20
-_CHARACTER = 0.08  # inches, about, at the default font size
+_CHARACTER_WIDTH = 0.08  # inches, about, at the default font size
 
 
 class MembershipHeatmapDisplay(Display):
@@ -157,12 +157,12 @@ class MembershipHeatmapDisplay(Display):
         self.ax_.set_ylabel("items by strongest cluster")
 
     def _label_columns(self) -> None:
-        """Write the clusters' names below, every few only where they are many."""
+        """Write the names of the clusters below; of many clusters only every few."""
         k = len(self.cluster_names)
         columns = range(0, k, -(-k // _MAX_COLUMN_LABELS))
         labels = [self.cluster_names[column] for column in columns]
         width = self.ax_.bbox.width / self.figure_.dpi / len(labels)
-        crowded = (max(map(len, labels)) + 1) * _CHARACTER > width
+        crowded = (max(map(len, labels)) + 1) * _CHARACTER_WIDTH > width
         self.ax_.set_xticks(columns, labels)
         self.ax_.tick_params(axis="x", length=0, rotation=90 if crowded else 0)
         self.ax_.set_xlabel("cluster")

@@ -13,17 +13,18 @@ from askmeans.policy.annotators import Annotator, Opinions, calibrated, combined
 from askmeans.policy.scales import IDENTITY, OUTLIER, UNASSIGNED_SUM
 from askmeans.queries import Answers, GroupQueries, MembershipQueries
 
-# Complete rows show an annotator's scale: three at first, the minimum for fitting a scale
+# Complete rows are needed to fit an annotator's scale: three at first, the minimum for a fit
 # (`scales.MIN_ROWS`), and another after every 25 answers (docs/questions.md has the cost).
 WHOLE_ROWS, ANSWERS_A_WHOLE_ROW = 3, 25
-_POINTS = 101  # points of the finest scale of people: percent
-_EXACTLY = 1e-6  # rounding of row sums by a program, in single precision, too
+_MAX_LEVELS = 101  # points of the finest scale that people use: percent
+_SUM_TOLERANCE = 1e-6  # for row sums of a program's answers, also in single precision
 _AT_END = 0.02  # distance to 0 or 1 of an answer at the end: two points of that scale
-_CHEAP = 2  # questions to ask about a row with a cut off answer
-# Share of the answers to spend on complete rows at once: up to 40 questions the error is 1.2 %
-# lower than with .2, and the same with .05 (26 targets of benchmarks/questions.py, 8 seeds).
-_SHARE = 0.1
-_CONTESTED = 0.5  # a difference that may change the strongest cluster of a row of two
+_MAX_MISSING = 2  # missing entries up to which a row with a clipped answer is completed
+# Number of questions to complete rows, relative to the answers so far: up to 40 questions the
+# error is 1.2 % lower than with .2, and the same with .05 (26 targets of benchmarks/questions.py,
+# 8 seeds).
+_COMPLETION_SHARE = 0.1
+_CONTESTED = 0.5  # a difference of answers that may change the stronger of two clusters
 SEVERAL = 2  # items in no cluster from which on they are modelled; a single one may be a slip
 Unions = tuple[tuple[int, ...], ...]
 
@@ -32,10 +33,10 @@ Unions = tuple[tuple[int, ...], ...]
 class Evidence:
     """Items in the order of their first questions, and their known memberships.
 
-    `values` are means of single answers, NaN for unknown entries; `queried` marks the entries that
-    were asked for; `place`, `cluster` and `value` are the single answers on one scale; rows
-    `cut_off` have an answer at the end of a distorted scale, which may mean more. An answer may
-    name one of the `unions` of clusters: the item is in one of these, unknown in which.
+    `values` are means of single answers, NaN for unknown entries; `queried` marks the entries with
+    questions; `place` (a row of `items`), `cluster` and `value` are the single answers on one
+    scale. The rows `cut_off` have an answer that the end of a distorted scale may have clipped. An
+    answer may name one of the `unions` of clusters: the item is in one of them, but unknown which.
     """
 
     items: Rows
@@ -63,7 +64,7 @@ class Evidence:
 
     @property
     def in_union(self) -> NDArray[np.bool_]:
-        """Which rows are known but for a union: its clusters have all that is left."""
+        """Which rows are known except for a union, whose clusters share the rest."""
         unknown = np.isnan(self.values)
         inside = [unknown[:, list(union)].all(axis=1) & (unknown.sum(axis=1) == len(union))
                   for union in self.unions]  # fmt: skip
@@ -113,22 +114,23 @@ class Evidence:
     def to_check(self) -> NDArray[np.bool_]:
         """Which of the items `all_but_one` to ask about the last cluster.
 
-        So many that less than one of the others is expected to be in no cluster.
+        Enough of them that less than one of the others is expected to be in no cluster.
         """
-        waiting = self.all_but_one
-        wrong = (self.unassigned.sum() + 0.5) / (self.queried.all(axis=1).sum() + 1.0)
-        return np.asarray(waiting & (np.cumsum(waiting) <= waiting.sum() - int(1.0 / wrong)))
+        candidates = self.all_but_one
+        rate = (self.unassigned.sum() + 0.5) / (self.queried.all(axis=1).sum() + 1.0)
+        n = candidates.sum() - int(1.0 / rate)
+        return np.asarray(candidates & (np.cumsum(candidates) <= n))
 
     @property
     def to_complete(self) -> NDArray[np.bool_]:
-        """Which rows to complete, since only their sums show a distorted scale.
+        """Which rows to complete, as a distorted scale can be detected by their sums only.
 
-        A few, and more with time if people answer; none while answers reach both ends of the scale.
-        Also rows with a cut off answer.
+        A few rows, and more with further answers if people answer; none while answers reach both
+        ends of the scale. Also rows with a clipped answer.
         """
         chosen = np.zeros(len(self.items), dtype=bool)
-        lately = self.value[-ANSWERS_A_WHOLE_ROW:]
-        n_ends = min((lately < _AT_END).sum(), (lately > 1.0 - _AT_END).sum())
+        recent = self.value[-ANSWERS_A_WHOLE_ROW:]
+        n_ends = min((recent < _AT_END).sum(), (recent > 1.0 - _AT_END).sum())
         missing: Rows = (~self.queried).sum(axis=1)
         complete: NDArray[np.bool_] = missing == 0
         enough = WHOLE_ROWS + len(self.value) // ANSWERS_A_WHOLE_ROW
@@ -137,29 +139,30 @@ class Evidence:
         wanted = enough - int(complete.sum())
         if self.values.shape[1] == 1:
             return chosen
-        chosen[self.cut_off] = (missing[self.cut_off] <= _CHEAP) & ~complete[self.cut_off]
+        chosen[self.cut_off] = (missing[self.cut_off] <= _MAX_MISSING) & ~complete[self.cut_off]
         if n_ends >= 2 or wanted <= 0:
             return chosen
         rows = np.flatnonzero(self.is_known & ~complete & ~self.all_but_one)
-        # Answers near the middle are rarely cut off.
+        # Answers near the middle are rarely clipped.
         middle = np.abs(np.nanmax(self.values[rows], axis=1) - 0.5)
         rows = rows[np.lexsort((middle, missing[rows]))][:wanted]
-        chosen[rows[np.cumsum(missing[rows]) <= _SHARE * len(self.value)]] = True
+        chosen[rows[np.cumsum(missing[rows]) <= _COMPLETION_SHARE * len(self.value)]] = True
         return chosen
 
     @property
     def is_exact(self) -> bool:
-        """Whether a program answers: complete rows sum to one with more digits than people use.
+        """Whether the only annotator is a program: rows sum to one, with more digits than percent.
 
-        It is the only annotator, and its scale is not distorted.
+        False if the annotator's scale is distorted.
         """
         complete = np.asarray(np.isfinite(self._ranges()).all(axis=1))
-        steps = np.arange(1, _POINTS)
+        steps = np.arange(1, _MAX_LEVELS)
         value = self.value[complete[self.place]][:, None]
-        fine = (np.abs(value - np.round(value * steps) / steps) > _EXACTLY).all(axis=1).any()
-        off = np.abs(self.values[complete].sum(axis=1) - 1.0)
-        straight = [annotator.scale == IDENTITY for annotator in self.annotators.values()]
-        return straight == [True] and bool(fine) and bool((off <= _EXACTLY).all())
+        rounding = np.abs(value - np.round(value * steps) / steps)
+        is_fine = (rounding > _SUM_TOLERANCE).all(axis=1).any()
+        errors = np.abs(self.values[complete].sum(axis=1) - 1.0)
+        undistorted = [annotator.scale == IDENTITY for annotator in self.annotators.values()]
+        return undistorted == [True] and bool(is_fine) and bool((errors <= _SUM_TOLERANCE).all())
 
     @property
     def differ(self) -> bool:
@@ -188,12 +191,12 @@ class Evidence:
     def spread(self) -> tuple[float, float]:
         """Variance of single answers to the same question; its degrees of freedom."""
         sums, counts, squares = np.zeros((3, *self.values.shape))
-        where = (self.place, self.cluster)
-        for table, what in ((sums, self.value), (counts, 1.0), (squares, np.square(self.value))):
-            np.add.at(table, where, what)
-        free = float(np.maximum(counts - 1.0, 0.0).sum())
+        entries = (self.place, self.cluster)
+        for table, terms in ((sums, self.value), (counts, 1.0), (squares, np.square(self.value))):
+            np.add.at(table, entries, terms)
+        freedom = float(np.maximum(counts - 1.0, 0.0).sum())
         within = float((squares - np.square(sums) / np.maximum(counts, 1.0)).sum())
-        return max(within, 0.0) / max(free, 1.0), free
+        return max(within, 0.0) / max(freedom, 1.0), freedom
 
 
 def evidence_of(
@@ -204,9 +207,32 @@ def evidence_of(
 ) -> Evidence:
     """The evidence of all answers to membership and group questions, on one scale.
 
-    Features of items, where they are known, show the scale of answers about two clusters.
+    With two clusters `features` of the items help to fit the scale.
     """
+    opinions, items, times = _opinions(answers, n_clusters, features)
+    value, cut_off, scales = calibrated(opinions)
+    opinions = replace(opinions, value=value)
+    means, weight = combined(opinions)
+    return Evidence(
+        items=items,
+        values=_completed(means),
+        queried=times > 0,
+        times=times,
+        place=opinions.place,
+        cluster=opinions.cluster,
+        value=value,
+        cut_off=np.unique(opinions.place[cut_off]),
+        annotators=described(opinions, scales, weight),
+        unions=unions,
+    )
+
+
+def _opinions(
+    answers: Answers, n_clusters: int, features: Callable[[Rows], Floats] | None
+) -> tuple[Opinions, Rows, Rows]:
+    """Single answers without "cannot say"; their items; numbers of questions about each entry."""
     items, clusters, values, names, times = [], [], [], [], []
+    # The same person has a scale for each kind of question.
     n_by_annotator: Counter[tuple[str, str]] = Counter()
     for batch in answers.batches:
         queries = batch.queries
@@ -222,10 +248,10 @@ def evidence_of(
             continue
         values.append(batch.values.ravel())
         for row in range(len(queries)):
-            who = batch.annotator_of(row), queries.kind
-            names += [who] * width
-            times += [float(n_by_annotator[who])] * width
-            n_by_annotator[who] += 1
+            annotator = batch.annotator_of(row), queries.kind
+            names += [annotator] * width
+            times += [float(n_by_annotator[annotator])] * width
+            n_by_annotator[annotator] += 1
     item = np.concatenate(items or [np.empty(0, dtype=np.int64)])
     cluster = np.concatenate(clusters or [np.empty(0, dtype=np.int64)]).astype(np.intp)
     value = np.concatenate(values or [np.empty(0)])
@@ -235,46 +261,32 @@ def evidence_of(
     rank[order] = np.arange(len(order))
     place = rank[place]
     shape = (len(unique), n_clusters)
-    queried = np.zeros(shape, dtype=np.intp)
-    np.add.at(queried, (place, cluster), 1)
+    n_questions = np.zeros(shape, dtype=np.intp)
+    np.add.at(n_questions, (place, cluster), 1)
     answered = ~np.isnan(value)
-    number = {who: i for i, who in enumerate(n_by_annotator)}
+    number = {annotator: i for i, annotator in enumerate(n_by_annotator)}
     opinions = Opinions(
         place=place[answered],
         cluster=cluster[answered],
         value=value[answered],
-        who=np.array([number[who] for who in names], dtype=np.intp)[answered],
+        who=np.array([number[annotator] for annotator in names], dtype=np.intp)[answered],
         times=np.array(times)[answered],
         names=tuple(name for name, _ in n_by_annotator),
         shape=shape,
         features=features(unique[order]) if features is not None and n_clusters == 2 else None,
     )
-    value, cut_off, scales = calibrated(opinions)
-    opinions = replace(opinions, value=value)
-    means, weight = combined(opinions)
-    return Evidence(
-        items=unique[order].astype(np.intp),
-        values=_completed(means),
-        queried=queried > 0,
-        times=queried,
-        place=opinions.place,
-        cluster=opinions.cluster,
-        value=value,
-        cut_off=np.unique(opinions.place[cut_off]),
-        annotators=described(opinions, scales, weight),
-        unions=unions,
-    )
+    return opinions, unique[order].astype(np.intp), n_questions
 
 
 def _completed(values: Floats) -> Floats:
     """Fill the last unknown entry of a row, since rows sum to one."""
     if values.shape[1] == 1:
         return values
-    # An item in none of the others may be in no cluster at all: its last entry stays unknown.
+    # An item in none of the other clusters may be in no cluster: its last entry stays unknown.
     informative = np.nansum(values, axis=1) > UNASSIGNED_SUM
     rows = np.flatnonzero(informative & (np.isnan(values).sum(axis=1) == 1))
     missing = np.isnan(values[rows]).argmax(axis=1)
     rest = 1.0 - np.nansum(values[rows], axis=1)
-    # A rest within rounding is 0: a cluster must not be made of it.
+    # A rest within rounding is 0: it is no evidence of a cluster.
     values[rows, missing] = np.where(rest > ROUNDING, np.minimum(rest, 1.0), 0.0)
     return values

@@ -1,7 +1,7 @@
 """Contradictory answers of a session, and their description.
 
-They follow from `askmeans.contradictions.find_contradictions`. People round to the points of a
-scale, so differences that rounding explains are ignored.
+`askmeans.contradictions.find_contradictions` finds them. Annotators round to the points of a scale,
+so differences that rounding explains are ignored.
 """
 
 from collections import defaultdict
@@ -16,10 +16,10 @@ from askmeans.sessions.events import Reply, Value
 from askmeans.sessions.reports import Question
 from askmeans.sessions.runtime import Runtime
 
-_POINTS = 5  # of the scale without `levels`
+_DEFAULT_LEVELS = 5  # points of the scale that annotators round to, without `levels`
 
-Label = Callable[[int], str]
-Say = Callable[[float], str]
+ItemLabel = Callable[[int], str]  # of a row number
+FormatValue = Callable[[float], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Conflict:
     kind: str  # "repeats", "row" or "triplet", as in `askmeans.contradictions.Contradiction`
     questions: tuple[Question, ...]  # one for each answer
     answers: tuple[Reply, ...]
-    excess: float  # by how much, beyond what noise and rounding explain
+    excess: float  # size of the contradiction beyond what noise and rounding explain
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -45,25 +45,25 @@ def find_conflicts(
     levels: int | None,
     noise: float | None,
 ) -> tuple[Conflict, ...]:
-    """Contradictory answers, the worst first; `noise` is estimated by a fit."""
+    """Contradictory answers, the largest excess first; `noise` is a fit's estimate, or None."""
     answers = [reply for reply in replies if reply.value is not None]
     questions = [question_of(answer.question) for answer in answers]
     history = [_as_answer(*pair) for pair in zip(questions, answers, strict=True)]
     if noise is None:
-        noise = rounding_noise(levels or _POINTS)
+        noise = rounding_noise(levels or _DEFAULT_LEVELS)
     return tuple(
         Conflict(
-            kind=each.kind,
-            questions=tuple(questions[place] for place in each.answers),
-            answers=tuple(answers[place] for place in each.answers),
-            excess=each.excess,
+            kind=contradiction.kind,
+            questions=tuple(questions[place] for place in contradiction.answers),
+            answers=tuple(answers[place] for place in contradiction.answers),
+            excess=contradiction.excess,
         )
-        for each in find_contradictions(history, n_clusters, noise=noise)
+        for contradiction in find_contradictions(history, n_clusters, noise=noise)
     )
 
 
 def comparable_answers(runtime: Runtime) -> list[Reply]:
-    """Answers that may contradict each other: about sub-groups, by the groups at the top."""
+    """Answers that can be compared; those about sub-groups count for their groups at the top."""
     with runtime.up_to_date() as state:
         answers, groups = list(map(state.as_of_now, state.replies())), runtime.groups
     if not groups.parents:
@@ -78,13 +78,16 @@ def comparable_answers(runtime: Runtime) -> list[Reply]:
 
 
 def describe(
-    conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say = "{:g}".format
+    conflict: Conflict,
+    label: ItemLabel,
+    cluster_names: Sequence[str],
+    format_value: FormatValue = "{:g}".format,
 ) -> str:
     """Describe a conflict in a sentence."""
     if conflict.kind == "row":
-        return _row(conflict, label, cluster_names, say)
+        return _describe_row(conflict, label, cluster_names, format_value)
     if conflict.kind == "triplet":
-        return _triplet(conflict, label, say)
+        return _describe_triplet(conflict, label, format_value)
     question = conflict.questions[0]
     names = listed([label(row) for row in question.items])
     if question.cluster is not None:
@@ -95,7 +98,7 @@ def describe(
             Message(
                 "{person} “{answer}”",
                 person=answer.annotator,
-                answer=_text(answer.value, cluster_names, say),
+                answer=_answer_text(answer.value, cluster_names, format_value),
             )
             for answer in conflict.answers
         ]
@@ -105,14 +108,16 @@ def describe(
     return Message("{items}: answered in two ways ({answers}).", items=names, answers=values)
 
 
-def _text(value: Value | None, names: Sequence[str], say: Say) -> str:
+def _answer_text(value: Value | None, names: Sequence[str], format_value: FormatValue) -> str:
     """Format an answer, with the names of groups."""
     if isinstance(value, tuple):
         return row_text(value, names)
-    return Message("cannot say") if value is None else say(value)
+    return Message("cannot say") if value is None else format_value(value)
 
 
-def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Say) -> str:
+def _describe_row(
+    conflict: Conflict, label: ItemLabel, cluster_names: Sequence[str], format_value: FormatValue
+) -> str:
     """Describe memberships of one item that do not sum to one."""
     by_cluster: dict[int, list[float]] = defaultdict(list)
     for question, answer in zip(conflict.questions, conflict.answers, strict=True):
@@ -123,7 +128,7 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
         [
             Message(
                 "{share} in {group}",
-                share=joined([say(value) for value in dict.fromkeys(values)]),
+                share=joined([format_value(value) for value in dict.fromkeys(values)]),
                 group=cluster_names[cluster],
             )
             for cluster, values in sorted(by_cluster.items())
@@ -136,12 +141,12 @@ def _row(conflict: Conflict, label: Label, cluster_names: Sequence[str], say: Sa
     return Message("{item}: {shares} is less than the whole.", item=name, shares=parts)
 
 
-def _triplet(conflict: Conflict, label: Label, say: Say) -> str:
+def _describe_triplet(conflict: Conflict, label: ItemLabel, format_value: FormatValue) -> str:
     """Describe three items that are rated more alike than two of them."""
     by_items: dict[tuple[int, ...], list[str]] = defaultdict(list)
     for question, answer in zip(conflict.questions, conflict.answers, strict=True):
         assert isinstance(answer.value, float)
-        by_items[question.items].append(say(answer.value))
+        by_items[question.items].append(format_value(answer.value))
     three, two = sorted(by_items, key=len, reverse=True)[:2]
     return Message(
         "{three} are rated more alike ({value}) than {two} alone ({other}).",

@@ -378,7 +378,7 @@ class Groups(Sequence[Group]):
                     "Groups have no description in this session. Write it into the guidelines."
                 ),
             )
-        line = as_line(text)
+        line = check_description(text)
         return self._moves.log(
             lambda: Describe(
                 annotator=annotator,
@@ -823,7 +823,7 @@ class Groups(Sequence[Group]):
             )
 
 
-def as_line(text: object) -> str:
+def check_description(text: object) -> str:
     """Check the description of a group; return it in one line."""
     line = " ".join(text.split()) if isinstance(text, str) else None
     if line is None or len(line) > _LINE or not line.isprintable():

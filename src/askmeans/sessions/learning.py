@@ -171,8 +171,8 @@ class Learning:
         """The policy, as `catch_up` left it."""
         return self._policy or self.catch_up()
 
-    def start_with(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
-        """Take the policy that the session was created with, of the same items."""
+    def adopt_policy(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
+        """Use a policy that was already fitted to the same items, when the session was created."""
         self._policy = policy
         self._made_with = self._policy_config(), len(self.runtime.rows), self.runtime.groups.tree
         self._notes = [(0, note) for note in notes]
@@ -200,7 +200,7 @@ class Learning:
                 self._taught = Answers()
                 self._notes = [(0, note) for note in notes]
             policy.advice, examples = advice, self._name_examples
-            policy.examples = None if examples is None else examples.of(names, about, groups)
+            policy.examples = None if examples is None else examples.examples(names, about, groups)
             policy.change_settings(
                 audit=options.get(AUDIT_SHARE, 0.0),
                 target=options.get(GOOD_ENOUGH, self._target) or None,

@@ -1,4 +1,4 @@
-"""The names and descriptions of a session's groups as examples, by the recipe of its items."""
+"""The names and descriptions of groups as training examples, encoded by the items' recipe."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -13,18 +13,18 @@ from askmeans.tables.vectors import Embed
 
 
 class NameExamples:
-    """Examples from names and descriptions of groups; each text is encoded once.
+    """Training examples from names and descriptions of groups; each text is encoded once.
 
     Parameters
     ----------
     recipe : Recipe or None
-        How the items' features were made; None where names are no examples.
+        How the items' features were made; None if names are not used as examples.
     names : sequence of str
-        What the first groups are called.
+        Names of the first groups.
     encoded : mapping of str to sequence of float, or None
-        Texts by an embedding that is not at hand, with their features.
+        Features of texts that were encoded when the session was created.
     functions : mapping of str to function, or None
-        The embeddings that are at hand, by column.
+        The embedding function of each column that has one.
     """
 
     def __init__(
@@ -42,32 +42,32 @@ class NameExamples:
         }
         self._last: tuple[list[tuple[str, int]], int, Examples | None] | None = None
 
-    def of(
+    def examples(
         self,
         names: Mapping[int, str],
         descriptions: Mapping[int, str],
         groups: GroupNumbers,
     ) -> Examples | None:
-        """The examples of the present groups without sub-groups; None without any.
+        """The examples of the current groups without sub-groups; None if there are none.
 
-        The name of a merged group is an example of the group that it is in, not that of a sub-group
-        that is no more.
+        The name of a merged group is an example of the group it was merged into. The name of a
+        sub-group that was removed is not used.
         """
         if self._recipe is None:
             return None
-        named, pairs = self._names | dict(names), []
+        all_names, pairs = self._names | dict(names), []
         columns = groups.leaves
         for number in range(groups.n):
             path, removed = groups.place(number)
             if path and path[-1] in columns and not removed and number not in groups.ended:
-                texts = sentences(named.get(number, ""), descriptions.get(number, ""))
+                texts = sentences(all_names.get(number, ""), descriptions.get(number, ""))
                 pairs += [(text, columns.index(path[-1])) for text in texts]
         if self._last is None or self._last[:2] != (pairs, len(columns)):
-            self._last = pairs, len(columns), self._made(pairs, len(columns))
+            self._last = pairs, len(columns), self._make(pairs, len(columns))
         return self._last[2]
 
-    def _made(self, pairs: list[tuple[str, int]], n_groups: int) -> Examples | None:
-        """The examples of texts and their groups; those of a group count as one answer."""
+    def _make(self, pairs: list[tuple[str, int]], n_groups: int) -> Examples | None:
+        """Examples from pairs of text and group; those of a group weigh as much as one answer."""
         self._encode(text for text, _ in pairs)
         rows = [(row, group) for text, group in pairs if (row := self._rows[text]) is not None]
         if not rows:

@@ -17,13 +17,13 @@ from askmeans.fuzzy.model import check_enough_items
 from askmeans.policy.stratified import StratifiedPolicy
 from askmeans.sessions.config import Config
 from askmeans.sessions.display import Display, exemplars_of
-from askmeans.sessions.groups import as_line
+from askmeans.sessions.groups import check_description
 from askmeans.sessions.rows import (
     blank_rows,
-    chunks_at_rest,
     fingerprint,
     make_part,
     prepare_matrix,
+    stored_chunks,
 )
 from askmeans.sessions.session import Session
 from askmeans.sessions.store import open_store
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from askmeans.tables import Recipe
 
 MADE_BY = f"askmeans {__version__}"
-_EXEMPLARS = 10  # of each group that are kept: more than anybody is shown beside an item
+_EXEMPLARS = 10  # stored typical items of each group: more than the page shows beside an item
 
 
 def create(
@@ -63,29 +63,31 @@ def create(
     folder: str | Path | None = None,
     lease_seconds: float = 600.0,
 ) -> Session:
-    """Create a session, and its database if there is none.
+    """Create a session, and its database if it does not exist.
 
     Parameters
     ----------
     url : str or Path
         A path, sqlite:///PATH or postgresql://USER@HOST/NAME.
     X : array-like of shape (n_items, n_features), path of a .npy file, or askmeans.tables.Items
-        The numbers to cluster. They are copied into the database; of a file above 256 MiB the path
-        and a checksum are kept. `Items` also have what is shown, ids and the recipe of the table.
+        The features to cluster. They are copied into the database; of a file above 256 MiB only the
+        path and a checksum are stored. `Items` also have the columns for display, ids and the
+        recipe that makes features of the table.
     n_clusters : int or "auto"
-        Number of clusters. "auto" starts from two, or from as many as have names, and adds a group
-        whenever enough items belong to none of them; where groups are asked for.
+        Number of clusters. "auto" starts from two, or from the number of names, and adds a group
+        whenever enough items belong to none of them. It needs ask="group".
     items : pandas.DataFrame, list of str, list of dict, array-like or None, default=None
         The items for display, one row each; None for X itself. A frame's index, if
         it is not just numbered, gives the ids.
     cluster_names : sequence of str or None, default=None
-        What the groups are called: all different, and none "id". None for "Group A" and so on;
-        `Session.exemplars` has items of an unsupervised fit then.
+        Names of the groups: all different, and none "id". None for "Group A" and so on; then
+        `Session.exemplars` has typical items by an unsupervised fit.
     descriptions : sequence of str or None, default=None
         A line on what belongs to each group, as in `session.groups.describe`.
     use_names : bool, default=True
-        Whether names and descriptions are examples of their groups, where X is `Items` with a text
-        feature: encoded as the texts are, they count as answers that people's answers may outweigh.
+        Whether names and descriptions are training examples of their groups, if X is `Items` with a
+        text feature. They are encoded like the texts. The examples of a group count as at most one
+        answer, and less if the answers contradict them.
     ask : {"group", "membership", "similarity", "pairwise", "relative"} or None, default=None
         The kind of question, as in `ActiveFuzzyKMeans`; None for "group".
     strategy : "auto" or Stratified, default="auto"
@@ -98,11 +100,11 @@ def create(
     levels : int or None, default=None
         Number of points of the answers' scale; None for a continuous one.
     annotations : int or tuple of int, default=1
-        How many annotators answer each question. (2, 4) asks two, and up to four where more than
-        half of their answers differs. Where models expected another answer by more than half, one
-        more is asked first, so (1, 3) asks most questions once.
+        How many annotators answer each question. (2, 4) asks two, and up to four if their answers
+        differ by more than half. If the models expected an answer that differs by more than half,
+        one more annotator is asked, so (1, 3) asks most questions once.
     fuzzifier : float, default=2.0
-        Alpha of the clustering that people have in mind, at least 1.
+        Alpha of the clustering that the annotators have in mind, at least 1.
     random_state : int, numpy Generator or None, default=None
         The seed of the choice of questions; stored as a number.
     name : str, default="main"
@@ -144,47 +146,40 @@ def create(
         random_state=random_state, lease_seconds=lease_seconds, cluster_names=cluster_names,
         use_names=use_names,
     )  # fmt: skip
-    if set("/\\") & set(check_name(name, "name", "sessions.create")):
-        raise ParameterError(
-            "The 'name' parameter of sessions.create must be a name without slashes: files are "
-            f"called after it. Got {name!r:.60} instead."
-        )
+    _check_session_name(name)
     lines = _checked_lines(descriptions, config)
-    shown: dict[str, Any] = {
+    display: dict[str, Any] = {
         "items": items, "ids": ids, "text": text, "image": image, "folder": folder,
     }  # fmt: skip
     recipe, functions = None, {}
-    if hasattr(X, "session_options"):  # tables' Items; what is given besides goes before
-        kept = X.session_options if items is None else X.session_options | {"hidden": ()}
-        shown = kept | {key: v for key, v in shown.items() if v is not None}
+    if hasattr(X, "session_options"):  # askmeans.tables.Items, which the parameters here override
+        options = X.session_options if items is None else X.session_options | {"hidden": ()}
+        display = options | {key: value for key, value in display.items() if value is not None}
         X, recipe, functions = X.features, X.recipe, X.functions
-    columns = getattr(X, "columns", None) if recipe is None else recipe.feature_names
-    features = None if columns is None else [str(column) for column in columns]
-    for feature in features or ():
-        check_text(feature, "The name of a feature")
-    if shown["folder"] is not None:
-        shown["folder"] = str(Path(shown["folder"]).absolute())
-    matrix, part = make_part(X, 0, feature_names=features, **shown)
+    if display["folder"] is not None:
+        display["folder"] = str(Path(display["folder"]).absolute())
+    features = _feature_names(X, recipe)
+    matrix, part = make_part(X, 0, feature_names=features, **display)
     check_enough_items(len(matrix), config.n_clusters, "sessions.create")
-    # Refuses what it cannot do before anything is written; the caller may change X later.
+    # The policy raises its errors before anything is written; the caller may change X later.
     own = matrix if part.path is not None else matrix.copy()
     policy, notes = collect_warnings(lambda: config.make_policy(own))
-    columns = None if recipe is None else {each.column for each in recipe.encoders}
+    columns = None if recipe is None else {encoder.column for encoder in recipe.encoders}
     blank = set(blank_rows(Display(**part.display), matrix, columns))
     config = replace(
         config, typical=_typical_items(policy, matrix, config, blank), feature_names=features,
         units=None if recipe is None else np.asarray(recipe.units, dtype=np.float64).tolist(),
         recipe=None if recipe is None else recipe.to_json(),
-        encoded_names=_encoded(recipe, functions, config, lines),
+        encoded_names=_encode_names(recipe, functions, config, lines),
     )  # fmt: skip
     store = open_store(url, make=True)
     try:
         record = store.create(
-            name, config.to_json(), part, chunks_at_rest(matrix, part), made_by=MADE_BY
+            name, config.to_json(), part, stored_chunks(matrix, part), made_by=MADE_BY
         )
         session = Session(store, record)
         if part.path is None and not session.rows.blank:
-            session.learning.start_with(policy, notes)  # what it has fitted already
+            session.learning.adopt_policy(policy, notes)
         for group, line in enumerate(lines):
             if line:
                 session.groups.describe(group, line)
@@ -245,13 +240,13 @@ def open(url: str | Path, name: str | None = None, *, X: Any = None) -> Session:
 def load_record(store: "Store", name: str | None) -> SessionRecord:
     """Load the session of this name, or the only one."""
     if name is None:
-        there = store.names()
-        if len(there) != 1:
+        existing = store.names()
+        if len(existing) != 1:
             raise NoSessionError(
-                f"The 'name' parameter must say which session of {store.url}. Got none, and "
-                f"there are {', '.join(map(repr, there)) or 'no sessions'}."
+                f"The 'name' parameter must name a session of {store.url}. Got none, and "
+                f"there are {', '.join(map(repr, existing)) or 'no sessions'}."
             )
-        (name,) = there
+        (name,) = existing
     return store.load(name)
 
 
@@ -280,21 +275,42 @@ def names(url: str | Path) -> list[str]:
         store.close()
 
 
+def _check_session_name(name: str) -> None:
+    """Refuse a name with slashes."""
+    if set("/\\") & set(check_name(name, "name", "sessions.create")):
+        raise ParameterError(
+            "The 'name' parameter of sessions.create must be a name without slashes: files are "
+            f"named after it. Got {name!r:.60} instead."
+        )
+
+
+def _feature_names(X: Any, recipe: "Recipe | None") -> list[str] | None:
+    """Names of the features, checked; None for data without names."""
+    columns = getattr(X, "columns", None) if recipe is None else recipe.feature_names
+    features = None if columns is None else [str(column) for column in columns]
+    for feature in features or ():
+        check_text(feature, "The name of a feature")
+    return features
+
+
 def _typical_items(
     policy: StratifiedPolicy, X: NDArray[np.floating], config: Config, blank: set[int]
 ) -> list[list[int]] | None:
-    """Typical items of each group without a name, by an unsupervised fit; none is blank."""
+    """Typical items of each group by an unsupervised fit, without blank rows.
+
+    None if the groups have names, or the session asks for similarities.
+    """
     if config.cluster_names is not None or config.ask in SIMILARITIES:
         return None
-    start, _ = collect_warnings(policy.clustering)
-    rows = (exemplars_of(start, X, j, _EXEMPLARS + len(blank)) for j in range(config.n_clusters))
+    fit, _ = collect_warnings(policy.clustering)
+    rows = (exemplars_of(fit, X, j, _EXEMPLARS + len(blank)) for j in range(config.n_clusters))
     return [[row for row in each if row not in blank][:_EXEMPLARS] for each in rows]
 
 
-def _encoded(
+def _encode_names(
     recipe: "Recipe | None", functions: dict[str, Any], config: Config, lines: Sequence[str]
 ) -> dict[str, list[float]] | None:
-    """The features of names and descriptions by embeddings that only the caller has."""
+    """Features of names and descriptions, if their embedding is a function of the caller."""
     if recipe is None or not functions or not config.uses_names:
         return None
     groups = zip_longest(config.cluster_names or (), lines, fillvalue="")
@@ -307,11 +323,11 @@ def _encoded(
 
 def _checked_lines(descriptions: Sequence[str] | None, config: Config) -> list[str]:
     """Check the descriptions: one for each group."""
-    lines = [] if descriptions is None else [as_line(text) for text in descriptions]
+    lines = [] if descriptions is None else [check_description(text) for text in descriptions]
     if lines and (len(lines) != config.n_clusters or config.ask in SIMILARITIES):
         raise ParameterError(
-            "The 'descriptions' parameter of sessions.create must be one for each of "
-            f"{config.n_clusters} groups, in a session that asks for groups or memberships. Got "
+            "The 'descriptions' parameter of sessions.create must have one for each of "
+            f'{config.n_clusters} groups, and needs ask="group" or "membership". Got '
             f"{len(lines)} with ask={config.ask!r}."
         )
     return [str(line) for line in lines]

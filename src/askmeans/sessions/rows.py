@@ -261,7 +261,7 @@ def fingerprint(matrix: Matrix) -> str:
     return digest.hexdigest()
 
 
-def chunks_at_rest(matrix: Matrix, part: DataPart) -> Iterator[bytes]:
+def stored_chunks(matrix: Matrix, part: DataPart) -> Iterator[bytes]:
     """The bytes of a part for the database; none if it refers to a file."""
     return _chunks_of(matrix) if part.path is None else iter(())
 

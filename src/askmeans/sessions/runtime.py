@@ -1,7 +1,7 @@
 """The log of a session in one process: reading, writing, questions and leases.
 
 Rules of this file:
-- Nothing is computed here: `take` only folds events, so it may be called inside both a write
+- Nothing is computed here: `fold` only updates the state, so it may be called inside both a write
   transaction and `lock`, which guards the folded log and the numbers of questions for short times.
 - An invitation (`checking`) is checked again inside every write transaction, so that a request that
   began before the invitation ended, and writes after it, is refused.

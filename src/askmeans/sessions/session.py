@@ -27,7 +27,7 @@ from askmeans.sessions.moves import Moves
 from askmeans.sessions.people import People
 from askmeans.sessions.reports import ImportReport, Question, SessionResult, Status, Undone
 from askmeans.sessions.results import Results
-from askmeans.sessions.rows import Rows, chunks_at_rest
+from askmeans.sessions.rows import Rows, stored_chunks
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.settings import Settings
 from askmeans.sessions.store.records import SessionRecord
@@ -548,7 +548,7 @@ class Session:
         def added(transaction: "Transaction") -> list[Event]:
             if len(self.runtime.store.parts(self.runtime.record.id)) != part.part:
                 raise SessionError("Another process added rows at the same moment; try again.")
-            transaction.add_part(part, chunks_at_rest(matrix, part))
+            transaction.add_part(part, stored_chunks(matrix, part))
             return [AddRows(annotator=ME, part=part.part)]
 
         with self.runtime.up_to_date():  # one thread at a time

@@ -242,7 +242,7 @@ def described(comparisons: Comparisons, U: Floats, outside: Bools) -> Compared:
     for one, other in _subjects(comparisons):
         if pure[other]:
             beside[one, strongest[other]] += 1
-    off = np.abs(comparisons.off(U))
+    off = np.abs(comparisons.pair_residuals(U))
     off[outside[comparisons.pairs].any(axis=1)] = 0.0
     anchors, doubtful = (
         [],

@@ -73,7 +73,7 @@ class SimilarBelief(Belief):
         comparisons, unlike = self.compared.comparisons, self.compared.unlike
         U = np.where(unlike[:, None], 0.0, self.compared.U)
         empty = sum(not anchors for anchors in self.compared.anchors)
-        off = comparisons.off(U)[~unlike[comparisons.pairs].all(axis=1)]
+        off = comparisons.pair_residuals(U)[~unlike[comparisons.pairs].all(axis=1)]
         wrong = n_wrong(off) + float(unlike.sum())
         if self.stack is not None:
             rows = self.held_out(self.compared.items)

@@ -3,9 +3,9 @@
 Rules of this file:
 - Two items are as similar as the inner product of their rows, three as the sum of products of three
   entries; an item is more like another where that product is larger.
-- An answer on a scale has an error of rounding; a relative answer implies a margin only.
+- An answer on a scale has a rounding error; a relative answer only implies a margin.
 - Rows lie on the simplex, with a prior (`Expected`).
-- An answer that no row explains counts less, so that a slip does not distort the others.
+- Answers with large residuals are downweighted, so that a slip does not distort the rows.
 """
 
 from dataclasses import dataclass, replace
@@ -17,14 +17,15 @@ from askmeans.fuzzy.arrays import onto_simplex
 from askmeans.queries import Answers, PairQueries, RelativeQueries, TripletQueries
 from askmeans.queries.values import rounding_noise
 
-# Chosen on hidden features of Iris, Wine and Breast Cancer: sides tell groups, not degrees.
+# Chosen on hidden features of Iris, Wine and Breast Cancer: relative answers there separate groups,
+# and contain little about degrees.
 MARGIN = 0.98  # smallest difference of similarities after a decided relative answer
 TIE = 0.25  # largest difference after a tie
-_FAR = 0.3  # away from what rows explain an answer counts a quarter
+_MISFIT_SCALE = 0.3  # residual at which an answer has a quarter of its weight
 _STEPS, _ROUNDS = 150, 3
-_SOFT = 0.25  # share of answers in between, from which on degrees are meant
-_REPEATED = 5  # repeated answers from which on their spread is known
-_GRIDS = (2, 3, 5, 6, 7, 9, 11, 21, 101)  # points that scales of people have
+_MIN_SOFT_SHARE = 0.25  # share of answers other than 0 and 1 from which on degrees are meant
+_MIN_REPEATS = 5  # repeated answers from which on their spread is estimated
+_GRIDS = (2, 3, 5, 6, 7, 9, 11, 21, 101)  # usual numbers of points of a scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class Comparisons:
     items: Rows
     pairs: Rows  # (n, 2)
     pair_value: Floats
-    pair_who: Rows  # places in `annotators`
+    pair_annotator: Rows  # indices of `annotators`
     annotators: tuple[str, ...]
     triplets: Rows  # (n, 3)
     triplet_value: Floats
@@ -44,56 +45,57 @@ class Comparisons:
     def __len__(self) -> int:
         return len(self.pairs) + len(self.triplets) + len(self.relative)
 
-    def off(self, U: Floats) -> Floats:
-        """How far what rows say of each pair is from what people said."""
+    def pair_residuals(self, U: Floats) -> Floats:
+        """The similarity of each pair under these rows, minus the answer."""
         a, b = U[self.pairs[:, 0]], U[self.pairs[:, 1]]
         return np.asarray((a * b).sum(axis=1) - self.pair_value)
 
     def without(self, outside: Bools) -> "Comparisons":
-        """The same items without comparisons of some of them."""
+        """The comparisons in which none of these items occurs; `items` stay the same."""
         pairs = ~outside[self.pairs].any(axis=1)
         triplets, relative = (~outside[t].any(axis=1) for t in (self.triplets, self.relative))
         return replace(
             self, pairs=self.pairs[pairs], pair_value=self.pair_value[pairs],
-            pair_who=self.pair_who[pairs],
+            pair_annotator=self.pair_annotator[pairs],
             triplets=self.triplets[triplets], triplet_value=self.triplet_value[triplets],
             relative=self.relative[relative], relative_value=self.relative_value[relative],
         )  # fmt: skip
 
     def rounding(self, levels: int | None) -> float:
-        """Standard deviation of the rounding to a scale of so many points.
+        """Standard deviation of the rounding to a scale of this many points.
 
-        If few answers are in between, the ends of the scale are exact.
+        It is smaller if few answers are soft, since answers at the ends are exact.
         """
         if levels is None:
             return 0.0
-        return min(1.0, self.between / _SOFT) * rounding_noise(levels)
+        return min(1.0, self.soft_share / _MIN_SOFT_SHARE) * rounding_noise(levels)
 
     @property
-    def between(self) -> float:
-        """The share of answers about two or three items that are neither 0 nor 1."""
+    def soft_share(self) -> float:
+        """The share of answers about pairs and triplets that are neither 0 nor 1."""
         values = np.concatenate([self.pair_value, self.triplet_value])
         return float(((values > 0.0) & (values < 1.0)).mean()) if len(values) else 0.0
 
     @property
     def is_soft(self) -> bool:
-        """Whether many answers are in between, so that they rarely separate items."""
-        return self.between >= _SOFT
+        """Whether many answers are neither 0 nor 1, so that few of them separate items."""
+        return self.soft_share >= _MIN_SOFT_SHARE
 
     @property
     def spread(self) -> float:
         """Standard deviation of answers to the same pair; 0 with too few repeats."""
         pairs = np.sort(self.pairs, axis=1)
-        _, which, times = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-        free = int((times - 1).sum())
-        if free < _REPEATED:
+        _, number, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+        freedom = int((counts - 1).sum())
+        if freedom < _MIN_REPEATS:
             return 0.0
-        means = np.bincount(which.ravel(), self.pair_value) / times
-        return float(np.sqrt(np.square(self.pair_value - means[which.ravel()]).sum() / free))
+        number = number.ravel()
+        means = np.bincount(number, self.pair_value) / counts
+        return float(np.sqrt(np.square(self.pair_value - means[number]).sum() / freedom))
 
     @property
     def levels(self) -> int | None:
-        """The number of points of the coarsest scale with all answers; None for a fine one."""
+        """The number of points of the coarsest usual scale that has all answers; None without."""
         values = np.concatenate([self.pair_value, self.triplet_value])
         for points in _GRIDS:
             steps = values * (points - 1)
@@ -140,7 +142,7 @@ def comparisons_of(answers: Answers) -> Comparisons:
     return Comparisons(
         items=unique[order].astype(np.intp),
         pairs=tables[PairQueries][0], pair_value=tables[PairQueries][1],
-        pair_who=np.array([number[name] for name in names], dtype=np.intp),
+        pair_annotator=np.array([number[name] for name in names], dtype=np.intp),
         annotators=tuple(number),
         triplets=tables[TripletQueries][0], triplet_value=tables[TripletQueries][1],
         relative=tables[RelativeQueries][0], relative_value=tables[RelativeQueries][1],
@@ -172,7 +174,7 @@ class _Loss:
         if len(comparisons.relative):
             a, b, c = (U[comparisons.relative[:, column]] for column in range(3))
             relative = _outside((a * (b - c)).sum(axis=1), self.low, self.high)
-        return [comparisons.off(U), triplets, relative]
+        return [comparisons.pair_residuals(U), triplets, relative]
 
     def gradient(self, U: Floats) -> Floats:
         """The gradient of half the loss."""
@@ -196,7 +198,7 @@ class _Loss:
         return G
 
     def step(self) -> Floats:
-        """A step length for each row that never overshoots."""
+        """A step length for each row: the inverse of a bound of its curvature."""
         curvature = self.pull.copy()
         comparisons = self.comparisons
         tables = comparisons.pairs, comparisons.triplets, comparisons.relative
@@ -208,7 +210,7 @@ class _Loss:
 
     def downweight(self, U: Floats) -> None:
         """Reduce the weight of unexplained answers (Geman and McClure)."""
-        far = max(_FAR, 3.0 * np.sqrt(self.variance))
+        far = max(_MISFIT_SCALE, 3.0 * np.sqrt(self.variance))
         self.weights = [np.square(1.0 / (1.0 + np.square(r / far))) for r in self.residuals(U)]
 
 
@@ -220,7 +222,7 @@ def fit_rows(
     levels: int | None,
     noise: float = 0.0,
 ) -> tuple[Floats, Floats]:
-    """Rows of all compared items, and how well each entry is known, from 0 to 1 (exactly)."""
+    """Fit the rows of all compared items; also return the known share of each entry, 0 to 1."""
     loss = _Loss(comparisons, expected, levels, noise)
     U = start.copy()
     for round_ in range(_ROUNDS):
@@ -240,10 +242,10 @@ def fit_rows(
             U, speed = new, faster
             if np.abs(change).max(initial=0.0) < 1e-10:
                 break
-    return U, _known(comparisons, U, loss)
+    return U, _explained_share(comparisons, U, loss)
 
 
-def _known(comparisons: Comparisons, U: Floats, loss: _Loss) -> Floats:
+def _explained_share(comparisons: Comparisons, U: Floats, loss: _Loss) -> Floats:
     """The share of each entry's variance that answers explain, given the other rows."""
     m, k = U.shape
     H = np.zeros((m, k, k))
@@ -262,7 +264,7 @@ def _known(comparisons: Comparisons, U: Floats, loss: _Loss) -> Floats:
         np.add.at(H, i, w * product[:, :, None] * product[:, None, :])
     across = np.eye(k) - 1.0 / k  # rows sum to one
     pull = np.maximum(loss.pull, 1e-9)[:, None, None]
-    # The variance across, with a wall along the direction that cannot change.
+    # The variance within the simplex; the direction along which sums change has none.
     left = np.linalg.inv(across @ H @ across / pull + np.eye(k))
     left = np.einsum("gh,mhi,ig->mg", across, left, across)
     known: Floats = 1.0 - left / (1.0 - 1.0 / k)

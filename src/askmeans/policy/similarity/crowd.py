@@ -125,7 +125,7 @@ def _posterior(
     comparisons: Comparisons, same: Floats, population: Floats, of_one: Floats, of_two: Floats
 ) -> Floats:
     """The posterior of each annotator over the grid, given the probabilities of the pairs."""
-    who, value = comparisons.pair_who, comparisons.pair_value
+    who, value = comparisons.pair_annotator, comparisons.pair_value
     counts = [
         np.bincount(who, weight, len(comparisons.annotators))
         for weight in (same * value, same * (1.0 - value), (1.0 - same) * value,
@@ -137,7 +137,7 @@ def _posterior(
 
 def _ratio(shares: Floats, comparisons: Comparisons) -> Floats:
     """The likelihood ratio of each answer for one group against two, by its annotator."""
-    who, value = comparisons.pair_who, comparisons.pair_value
+    who, value = comparisons.pair_annotator, comparisons.pair_value
     yes = shares @ np.log(_SAME / _DIFFERENT)
     no = shares @ np.log((1.0 - _SAME) / (1.0 - _DIFFERENT))
     return np.asarray(np.exp(value * yes[who] + (1.0 - value) * no[who]))

@@ -283,7 +283,7 @@ def _is_crowd(belief: SimilarBelief) -> bool:
     comparisons = belief.compared.comparisons
     if len(comparisons.annotators) < _CROWD or comparisons.is_soft:
         return False
-    off = comparisons.off(belief.compared.U)
+    off = comparisons.pair_residuals(belief.compared.U)
     return n_wrong(off) > _CONTRADICTED * len(off)
 
 
@@ -293,7 +293,9 @@ def _one_more_explains(compared: Compared) -> bool:
     start = np.column_stack([0.7 * compared.U, np.full(m, 0.3)])
     even = Expected(rows=np.full((m, k + 1), 1.0 / (k + 1)), variance=np.ones(m))
     more, _ = fit_rows(compared.comparisons, even, start, levels=None, noise=0.01)
-    left, left_now = (np.linalg.norm(compared.comparisons.off(U)) for U in (more, compared.U))
+    left, left_now = (
+        np.linalg.norm(compared.comparisons.pair_residuals(U)) for U in (more, compared.U)
+    )
     return bool(left < _BETTER * left_now)
 
 
@@ -301,7 +303,7 @@ def _variance(comparisons: Comparisons, rows: Floats, levels: int | None) -> flo
     """The variance of an entry around the predictions of models, estimated by similarities."""
     if not len(comparisons.pairs):
         return _WEAK
-    off = np.square(comparisons.off(rows))
+    off = np.square(comparisons.pair_residuals(rows))
     mse = float(np.mean(np.minimum(off, 0.25))) - comparisons.rounding(levels) ** 2
     norm = float(np.square(rows[comparisons.pairs[:, 0]]).sum(axis=1).mean())
     return float(np.clip(mse / (2.0 * norm), _LEAST, 0.2))
