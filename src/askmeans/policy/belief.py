@@ -24,7 +24,7 @@ from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
 ENOUGH = 5  # items with answers per cluster: then an unobserved one is assumed to be empty
-_PARTLY = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
+_PARTLY = 0.05  # unknown share of a row up to which it is complete, as `scales.UNASSIGNED_SUM`
 _OBSERVED = 0.5  # summed memberships from which on a cluster is observed
 _BELIEVED = 0.5  # mean weight of examples from which on models of examples alone count
 _FAR = 3.5  # robust deviations from which on a noisy answer is ignored

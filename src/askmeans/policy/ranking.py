@@ -19,7 +19,7 @@ from askmeans.policy.belief import EXACT, Belief, Scale
 from askmeans.queries import Question
 
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
-REST = 0.05  # unknown share of a row up to which it is complete, as in `evidence.NOTHING`
+REST = 0.05  # unknown share of a row up to which it is complete, as `scales.UNASSIGNED_SUM`
 EXPLORE = 0.05  # smallest uncertainty of an item, as a share of the mean
 _REPEATS = 10  # repeated answers that determine their spread within a quarter
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; a median of three outvotes one slip
