@@ -9,6 +9,7 @@ sentence did.
 import io
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from babel import Locale
@@ -23,6 +24,11 @@ LOCALE = SOURCE / "web" / "locale"
 LANGUAGES = ("ar", "de", "es", "fr", "zh_Hans")
 METHODS = [("web/templates/**.html", "jinja2"), ("notebook/**.html", "jinja2"), ("**.py", "python")]
 OPTIONS = {"web/templates/**.html": {"trimmed": "true", "newstyle_gettext": "true"}}
+TERMS = ("Item", "Group", "Sub-groups<span class=\"heard\"> of %(name)s</span>", "Your answer",
+         "None of these", "Cannot say", "Skip", "Undo", "Take back", "Confidence",
+         "our guess", "Guidelines", "Gold questions", "Contradictions", "annotator", "owner",
+         "Invitations", "Your link, or its token", "Pin", "Results", "Map", "Language models",
+         "Projects", "Practice")  # fmt: skip
 KEYWORDS = {
     "_": None,
     "gettext": None,
@@ -31,6 +37,8 @@ KEYWORDS = {
     "Message": None,
     "plural_message": (1, 2),
 }
+GLOSSARY = LOCALE / "glossary.md"
+_TAGS = re.compile("<.*>")
 _CHANGING = re.compile(
     rb'^"(POT-Creation|PO-Revision|Generated|Last-Tr|Language-Team|Project-Id|Report-M).*\n', re.M
 )
@@ -73,6 +81,15 @@ def updated(language: str, messages: Catalog) -> Catalog:
     return catalog
 
 
+def glossary(catalogs: Mapping[str, Catalog]) -> str:
+    """The glossary, with the words that the catalogues have for its terms."""
+    head, mark, _ = GLOSSARY.read_text().partition("<!-- words -->\n")
+    rows = [("English", *catalogs), ("---",) * (1 + len(catalogs))]
+    rows += [(term, *(str(each[term].string) for each in catalogs.values())) for term in TERMS]
+    lines = [f"| {' | '.join(_TAGS.sub('', cell) for cell in row)} |\n" for row in rows]
+    return head + mark + "".join(lines)
+
+
 def path_of(language: str) -> Path:
     """The file of a language."""
     return LOCALE / language / "LC_MESSAGES" / "askmeans.po"
@@ -83,8 +100,9 @@ def main() -> int:
     messages = template()
     LOCALE.joinpath("askmeans.pot").write_bytes(as_text(messages))
     print(f"{len(messages)} sentences")
-    for language in LANGUAGES:
-        catalog = updated(language, messages)
+    catalogs = {language: updated(language, messages) for language in LANGUAGES}
+    GLOSSARY.write_text(glossary(catalogs))
+    for language, catalog in catalogs.items():
         path_of(language).parent.mkdir(parents=True, exist_ok=True)
         path_of(language).write_bytes(as_text(catalog))
         done = sum(bool(each.id) and not each.fuzzy and all(_strings(each)) for each in catalog)

@@ -56,6 +56,11 @@ def test_the_template_has_all_sentences_of_the_program():
     assert found.decode() == (LOCALE / "askmeans.pot").read_text(), "run `make catalogues`"
 
 
+def test_the_glossary_has_the_words_of_the_catalogues():
+    catalogs = {code: catalogue_of(code) for code in catalogues.LANGUAGES}
+    assert catalogues.glossary(catalogs) == catalogues.GLOSSARY.read_text(), "make catalogues"
+
+
 def test_every_note_for_translators_is_about_a_sentence_of_the_program():
     template = catalogues.template()
     ids = {each.id if isinstance(each.id, str) else each.id[0] for each in template if each.id}
