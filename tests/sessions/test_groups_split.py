@@ -106,3 +106,26 @@ def test_items_that_were_moved_together_can_be_split_off_at_once(session):
     number = session.groups.split("cats", [0, 4], "kittens", annotator="ann")
     assert said(session)["ann", 4] == (0.0, 0.0, 1.0)
     assert session.groups[number].name == "kittens"
+
+
+def test_undo_after_a_split_takes_all_of_it_back(session):
+    answer(session, (0, 1, 4), "cats")
+    before = said(session)
+    session.groups.split("cats", [0, 4], "kittens", annotator="ann")
+    assert session.undo(annotator="ann").question is None
+    assert said(session) == before
+    assert session.groups.names == ["cats", "dogs"]
+    session.groups.split("cats", [0, 4], "kittens", annotator="ann")
+    answer(session, (2,), "dogs")
+    assert session.undo(annotator="ann").value == (0.0, 1.0, 0.0, 0.0)
+    assert "kittens" in session.groups.names
+
+
+def test_a_group_does_not_come_back_where_no_item_is_left_for_it(tmp_path):
+    with sessions.create(tmp_path / "few.db", X, n_clusters=6, ask="group") as few:
+        event = few.groups.remove(0).event
+        few.groups.add("more")
+        with pytest.raises(ParameterError, match="at most n_samples=6") as caught:
+            few.history.take_back(event)
+        assert "There are 6 items" in caught.value.user_message
+        assert few.result().memberships.shape == (6, 6)

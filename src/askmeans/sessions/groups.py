@@ -534,7 +534,10 @@ class Groups(Sequence[Group]):
                     f"is None. Got {group!r:.60}, which is at the top.",
                     user_message=Message("This group is at the top already."),
                 )
-            return MoveGroup(annotator=annotator, group=number, into=parent)
+            moving = MoveGroup(annotator=annotator, group=number, into=parent)
+            changes = self._runtime.state.group_changes
+            self._moves.check_room([*changes, moving], "Groups.move_group")
+            return moving
 
         return self._moves.log(moved)
 

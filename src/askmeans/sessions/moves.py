@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from askmeans._util.message import Message
 from askmeans.exceptions import BudgetError, KeyConflictError, SessionError
+from askmeans.fuzzy.model import check_enough_items
 from askmeans.queries import Question
 from askmeans.queries.values import numbered_text
 from askmeans.sessions.authors import as_key, check_annotator, key_of_group
@@ -25,6 +26,7 @@ from askmeans.sessions.events import (
     AddGroup,
     Answer,
     Event,
+    GroupChange,
     Refine,
     RemoveGroup,
     Repeat,
@@ -35,7 +37,7 @@ from askmeans.sessions.events import (
     Value,
 )
 from askmeans.sessions.group_names import GroupNames
-from askmeans.sessions.group_numbers import as_number, as_shares
+from askmeans.sessions.group_numbers import GroupNumbers, as_number, as_shares
 from askmeans.sessions.reports import Undone
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.store.records import Lease
@@ -270,6 +272,8 @@ class Moves:
                         "first, the last one before the others."
                     ),
                 )
+            if isinstance(change, RemoveGroup):
+                self.check_room([each for each in changes if each != change], "History.take_back")
             undo = UndoGroupChange(annotator=annotator, taken_back=event)
             return [undo, *self._restored_after(change)]
 
@@ -277,18 +281,30 @@ class Moves:
         with self._runtime.lock:
             return self._runtime.state.as_of_now(stored)
 
+    def check_room(self, changes: Iterable[GroupChange], owner: str) -> None:
+        """Refuse these changes of the groups if there would be more groups than items."""
+        runtime = self._runtime
+        groups = GroupNumbers.of(runtime.groups.n, changes, runtime.state.withdrawn)
+        check_enough_items(len(runtime.rows), len(groups.leaves), owner)
+
     def _restored_after(self, change: Event) -> Iterator[Event]:
         """The answers as before a change of the groups that is undone: those that a split moved."""
         if change.key.startswith(key_of_split("")):
             yield from self._restored(change.annotator, f"{change.key}-")
 
     def _own_group_change(self, annotator: str) -> Event | None:
-        """The last change of the groups, if it is the annotator's and after their last reply."""
+        """The last change of the groups, if it is the annotator's and after their last reply.
+
+        The answers that a split moved are a part of it.
+        """
         state = self._runtime.state
         last = state.group_changes[-1] if state.group_changes else None
+        if last is None or last.annotator != annotator:
+            return None
         reply = state.last_of(annotator)
-        is_own = last is not None and last.annotator == annotator
-        return last if is_own and last and (reply is None or reply.id < last.id) else None
+        is_split = last.key.startswith(key_of_split(""))
+        moved = is_split and reply is not None and reply.key.startswith(f"{last.key}-")
+        return last if reply is None or moved or reply.id < last.id else None
 
     def _later(self, reply: Reply) -> list[Reply]:
         """Valid answers of its annotator that stand instead of a reply about the same item.
