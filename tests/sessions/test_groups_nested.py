@@ -533,3 +533,29 @@ def test_what_is_good_enough_reaches_sub_groups_at_once(session, again):
     session.settings.set_option("good_enough", 0.4)
     assert session.status().settled
     assert again(session).status().settled
+
+
+def test_memberships_count_beside_groups_with_sub_groups(make):
+    made = make(X=X, n_clusters=3, ask="group", cluster_names=["returns", "delivery", "other"])
+    made.groups.refine("returns", LEAVES[:2])
+    for group, value in (("delivery", 0.3), ("other", 0.2)):
+        question = made.add_question("membership", (3,), made.groups.find(group))
+        made.tell(question.id, value)
+    assert_allclose(made.result().at_level(1).memberships[3], [0.5, 0.3, 0.2], atol=1e-9)
+
+
+def test_the_sub_groups_of_the_only_group_are_asked_for(session):
+    for row in (0, 10, 20, 30):
+        place(session, row, TOP[LABELS[row]])
+    session.groups.merge("returns", "delivery")
+    first = session.ask(40)
+    assert {question.cluster for question in first} == {0}  # a card with one group is no question
+    assert {0, 10, 20, 30} <= {question.items[0] for question in first}
+
+
+def test_moving_the_last_sub_group_away_needs_another_item(make):
+    made = make(X=X[:2], n_clusters=2, ask="group", cluster_names=["a", "b"])
+    (number,) = made.groups.refine("a", ["c"])
+    with pytest.raises(ParameterError, match="at most n_samples=2"):
+        made.groups.move_group(number, None)
+    assert made.result().memberships.shape == (2, 2)

@@ -86,13 +86,15 @@ class Tree:
         """The shares of the leaves within a group with this share."""
         if group is not None and group not in self.children:
             return [share]
+        if group is not None and not share:
+            return [0.0] * len(self.columns[group])
         parts = self.below(group)
         unknown = 1.0 / len(parts) if even or len(parts) == 1 else np.nan
         row = rows.get(group, (unknown,) * len(parts))
         return [
             leaf
             for part, own in zip(parts, row, strict=True)
-            for leaf in self._shares(part, share * own if share else 0.0, rows, even=even)
+            for leaf in self._shares(part, share * own, rows, even=even)
         ]
 
     def summed(self, U: Floats, groups: Iterable[int]) -> Floats:
@@ -134,18 +136,18 @@ class LeafAnswers:
         for place, answer in enumerate(answers[None]):
             by_item.setdefault(answer.items[0], []).append(place)
             parts = {group: known.row(answer) for group, known in within.items()}
-            speaking = {group: row for group, row in parts.items() if row is not None}
-            rows.append({None: _top_row(answer, tree)} | speaking)
+            known_parts = {group: row for group, row in parts.items() if row is not None}
+            rows.append({None: _top_row(answer, tree)} | known_parts)
             leaves.append(tree.row(rows[-1]))
         open_: dict[int, int] = {}
         for item, places in by_item.items():
-            unknown = {tuple(np.flatnonzero(np.isnan(leaves[place])).tolist()) for place in places}
-            unknown.discard(tuple(range(len(tree.leaves))))  # of who cannot say
-            union = unknown.pop() if len(unknown) == 1 else ()
+            speaking = [at for at in places if not np.isnan(rows[at][None]).all()]
+            unknown = {tuple(np.flatnonzero(np.isnan(leaves[at])).tolist()) for at in speaking}
+            union = next(iter(unknown)) if len(unknown) == 1 else ()
             if union in tree.unions:
                 open_[item] = tree.unions[union]
-            else:
-                for place in places:
+            elif any(unknown):
+                for place in speaking:
                     leaves[place] = tree.row(rows[place], even=True)
         nowhere = [(item, group) for group, known in within.items() for item in known.nowhere]
         return cls(
@@ -202,14 +204,17 @@ def normalized(row: Row) -> Row | None:
 
 
 def _top_row(answer: Answer, tree: Tree) -> Row:
-    """The row of an answer by the groups at the top; NaN for all if a divided one is unknown."""
+    """The row of an answer by the groups at the top.
+
+    NaN for all if a divided one is unknown and no other has a share: all may be in none of these.
+    """
     if isinstance(answer.value, tuple):
         row = answer.value
     else:  # the membership of one group
         rest = 0.0 if answer.value >= WHOLE else np.nan
         row = tuple(answer.value if j == answer.cluster else rest for j in range(len(tree.top)))
     divided = [group in tree.children for group in tree.top]
-    if np.isnan(row)[divided].any():
+    if np.isnan(row)[divided].any() and not np.nansum(row) > 0.0:
         return (np.nan,) * len(row)
     return row
 
@@ -232,7 +237,8 @@ class NestedPolicy:
         self.policy = policy
         self.tree = tree
         self._evidence = LeafAnswers()
-        policy.unions = tuple(tree.unions)
+        # That an item is in one of all leaves says nothing.
+        policy.unions = tuple(union for union in tree.unions if len(union) < len(tree.leaves))
 
     def learn(self, evidence: LeafAnswers) -> None:
         """Take note of what the answers, which the policy learns, leave open."""
@@ -255,16 +261,18 @@ class NestedPolicy:
 
     def _card(self, row: int) -> Question:
         """The question about an item: the innermost sub-groups that are probable."""
-        group: int | None = None
-        if self.policy.ranked.stack is not None:  # not before groups are observed
-            U, parts = self._expected(row)[None], self.tree.top
-            while parts:
-                shares = self.tree.summed(U, parts)[0]
+        group, parts = None, self.tree.top
+        observed = self.policy.ranked.stack is not None
+        U = self._expected(row)[None] if observed else np.empty((0, 0))
+        while parts:
+            best = parts[0]
+            if len(parts) > 1:
+                shares = self.tree.summed(U, parts)[0] if observed else np.zeros(len(parts))
                 if shares.max() < _EXPAND:
                     break
                 best = parts[int(shares.argmax())]
-                parts = self.tree.below(best)
-                group = best if parts else group
+            parts = self.tree.below(best)
+            group = best if parts else group
         return Question("group", (row,), group)
 
     def wants(self, group: int, row: int) -> bool:
@@ -324,6 +332,9 @@ class Level:
 
 def levels_of(tree: Tree, clustering: Clustering) -> list[Level]:
     """The results at all levels, from the top to the leaves, from that by the leaves."""
+    leaves = Level(groups=tree.leaves, clustering=clustering)
+    if not tree.children:
+        return [leaves]
     right = _column_confidence(clustering)
     mass = np.maximum(clustering.memberships.sum(axis=0), 1e-300)[:, None]
     levels = []
@@ -344,7 +355,7 @@ def levels_of(tree: Tree, clustering: Clustering) -> list[Level]:
                 clustering=_with_confidence(above, clustering, tree.summed(right, groups)),
             )
         )
-    return [*levels, Level(groups=tree.leaves, clustering=clustering)]
+    return [*levels, leaves]
 
 
 def _column_confidence(clustering: Clustering) -> Floats:

@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any
 
@@ -46,9 +47,12 @@ NO_SUCH_GROUP = Message(
 _ROUNDED = 0.005  # rounding of a point of a scale: 33% of 1/3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class GroupNumbers:
-    """The groups and their sub-groups."""
+    """The groups and their sub-groups.
+
+    What follows from them is kept: every answer is read in terms of the present groups.
+    """
 
     n: int  # number of used numbers
     into: Mapping[int, int] = field(
@@ -89,7 +93,7 @@ class GroupNumbers:
                     into |= dict.fromkeys(below, group)
         return cls(n=n, into=into, gone=frozenset(gone), parents=parents, ended=frozenset(ended))
 
-    @property
+    @cached_property
     def living(self) -> list[int]:
         """Numbers of the present groups in their order, each before its sub-groups."""
         if not self.parents:
@@ -101,7 +105,7 @@ class GroupNumbers:
             below += reversed(self.children(order[-1]))
         return order
 
-    @property
+    @cached_property
     def leaves(self) -> list[int]:
         """Numbers of the groups without sub-groups, in the order of a result's columns."""
         return [j for j in self.living if not self.children(j)] if self.parents else self.living
@@ -113,13 +117,18 @@ class GroupNumbers:
 
     def children(self, number: int | None) -> list[int]:
         """The living sub-groups of a living group; of None the groups at the top."""
-        numbers = self.parents if number is not None else range(self.n)
-        return [
-            j for j in sorted(numbers)
-            if j not in self.into and self.resolve(j) == j and self.parent(j) == number
-        ]  # fmt: skip
+        return list(self._children.get(number, ()))
 
-    @property
+    @cached_property
+    def _children(self) -> dict[int | None, list[int]]:
+        """The living sub-groups of each living group, by number."""
+        children: dict[int | None, list[int]] = {}
+        for number in range(self.n):
+            if self.resolve(number) == number:
+                children.setdefault(self.parent(number), []).append(number)
+        return children
+
+    @cached_property
     def tree(self) -> Tree:
         """The tree of the present groups."""
         children = {number: tuple(self.children(number)) for number in self.inner}
@@ -150,9 +159,16 @@ class GroupNumbers:
 
         Items of a removed sub-group are in none of the sub-groups.
         """
-        path = self.path(number)
-        there = next((i for i, j in enumerate(path) if j in self.gone), len(path))
-        return path[:there], there < len(path)
+        return self._places[number]
+
+    @cached_property
+    def _places(self) -> list[tuple[list[int], bool]]:
+        """The place of each number."""
+        places = []
+        for path in map(self.path, range(self.n)):
+            there = next((i for i, j in enumerate(path) if j in self.gone), len(path))
+            places.append((path[:there], there < len(path)))
+        return places
 
     def resolve(self, number: int) -> int | None:
         """The living group of a number; None for a removed or unknown one."""
@@ -199,13 +215,13 @@ class GroupNumbers:
         """A row by the groups at the top; NaN for unknown shares."""
         if len(row) == self.n and self.is_plain:
             return row
-        rest = 0.0 if math.fsum(row) >= WHOLE else math.nan
         shares: dict[int, list[float]] = {group: [] for group in self.children(None)}
-        for j in range(self.n):
-            path, _ = self.place(j)
-            if path:  # later sub-groups are part of the named group
-                later = 0.0 if j in self.parents else rest
-                shares[path[0]].append(row[j] if j < len(row) else later)
+        later = range(len(row), 0 if math.fsum(row) >= WHOLE else self.n)
+        unknown = {j: math.nan for j in later if j not in self.parents}  # sub-groups are part of
+        for j, share in (*enumerate(row), *unknown.items()):  # the named group
+            path = self.place(j)[0] if share else ()
+            if path:
+                shares[path[0]].append(share)
         return tuple(map(math.fsum, shares.values()))
 
     def row_at_top(self, row: Row) -> Row:
@@ -226,8 +242,10 @@ class GroupNumbers:
         shares = dict.fromkeys(self.children(group), 0.0)
         total = none = 0.0
         for j, share in enumerate(row):
+            if share <= 0.0:
+                continue
             path, removed = self.place(j)
-            if share > 0.0 and group in path:
+            if group in path:
                 total += share
                 if path[-1] != group:
                     shares[path[path.index(group) + 1]] += share
@@ -318,6 +336,8 @@ def as_evidence(
                 value = groups.row_now(event.value)
             else:
                 value = groups.row_within(event.value, within, is_about=is_about)
+        elif within is not None:  # a membership of a group at the top
+            value = None
         elif not plain:
             assert cluster is not None
             cluster = groups.column(cluster)
@@ -335,6 +355,24 @@ def as_evidence(
         answers = _without_decided(answers, {j: decided[j] for j in several & decided.keys()})
         answers = _last_of_each(answers, several)
     return without_replaced(answers)
+
+
+def items_within(
+    events: Iterable[Reply | Adjudicate],
+    question_of: Callable[[int], Question],
+    groups: GroupNumbers,
+) -> dict[int, set[tuple[int, ...]]]:
+    """The items of which an answer may say something within a group, by group."""
+    inside: dict[int, set[tuple[int, ...]]] = {group: set() for group in groups.inner}
+    for event in events:
+        question = question_of(event.question)
+        row = event.value if isinstance(event.value, tuple) else ()
+        named = [j for j, share in enumerate(row) if share > 0.0]
+        for number in named if question.cluster is None else (*named, question.cluster):
+            for group in groups.place(number)[0]:
+                if group in inside:
+                    inside[group].add(question.items)
+    return inside
 
 
 def _without_decided(answers: list[Answer], decided: Mapping[tuple[int, ...], int]) -> list[Answer]:
