@@ -559,3 +559,13 @@ def test_moving_the_last_sub_group_away_needs_another_item(make):
     with pytest.raises(ParameterError, match="at most n_samples=2"):
         made.groups.move_group(number, None)
     assert made.result().memberships.shape == (2, 2)
+
+
+def test_questions_are_proposed_while_somebody_else_removes_a_group(make):
+    made = make(X=X, n_clusters=3, ask="membership")
+    made.ask(3)
+    with sessions.open(made.url) as other:
+        other.groups.remove(0)
+    made.runtime.refresh()  # as another thread may, before the policy learns of it
+    assert made.learning.propose(100, frozenset(), "ann")
+    assert {question.cluster for question in made.ask(40, annotator="ann")} <= {1, 2}

@@ -402,8 +402,8 @@ class Assignment:
     def _is_free(self, question: Question, leases: _Leases) -> bool:
         """Whether an annotator may lease a question: open, not answered, not held by others."""
         number = self.runtime.number(question)
-        if number is None:
-            return True
+        if number is None:  # groups may have changed since it was proposed
+            return self.runtime.has_group(question)
         state = self.runtime.state
         mine = state.reply(number, leases.annotator)
         if number in state.gold:

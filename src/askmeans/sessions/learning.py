@@ -34,7 +34,7 @@ from askmeans.queries.values import difference
 from askmeans.results import ErrorEstimate, Result
 from askmeans.sessions.config import Config
 from askmeans.sessions.events import Value
-from askmeans.sessions.group_numbers import as_advice, as_evidence
+from askmeans.sessions.group_numbers import GroupNumbers, as_advice, as_evidence, items_within
 from askmeans.sessions.name_examples import NameExamples
 from askmeans.sessions.runtime import Runtime
 from askmeans.sessions.state import DISAGREEING, State
@@ -74,6 +74,16 @@ class _Evidence:
     again: tuple[Question, ...]  # questions about items that may belong to a new group
     tree: Tree  # the groups
     of_leaves: LeafAnswers | None = None  # where groups have sub-groups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taught:
+    """The policy with all that it was taught, replaced at once: other threads read it."""
+
+    policy: StratifiedPolicy
+    nested: NestedPolicy | None  # where groups have sub-groups
+    groups: GroupNumbers
+    answers: Answers
 
 
 class Fitter:
@@ -159,30 +169,35 @@ class Learning:
         self._table: _Evidence | None = None
         self._teaching = threading.Lock()
         self._finding = threading.Lock()
-        self._policy: StratifiedPolicy | None = None
-        self._nested: NestedPolicy | None = None  # where groups have sub-groups
-        self._tree = Tree(top=())  # the groups of the policy
+        self._taught: _Taught | None = None
         self._made_with: tuple[Config, int, Tree] | None = None
-        self._taught = Answers()
         self._notes: list[tuple[int, AskmeansWarning]] = []  # with their round
 
     @property
     def policy(self) -> StratifiedPolicy:
         """The policy, as `catch_up` left it."""
-        return self._policy or self.catch_up()
+        return self._now().policy
+
+    def _now(self) -> _Taught:
+        """The policy with its groups and answers, as `catch_up` left them."""
+        if self._taught is None:
+            self.catch_up()
+        assert self._taught is not None
+        return self._taught
 
     def adopt_policy(self, policy: StratifiedPolicy, notes: Sequence[AskmeansWarning]) -> None:
         """Use a policy that was already fitted to the same items, when the session was created."""
-        self._policy = policy
-        self._made_with = self._policy_config(), len(self.runtime.rows), self.runtime.groups.tree
+        groups = self.runtime.groups
+        self._taught = _Taught(policy=policy, nested=None, groups=groups, answers=Answers())
+        self._made_with = self._policy_config(), len(self.runtime.rows), groups.tree
         self._notes = [(0, note) for note in notes]
 
     def catch_up(self) -> StratifiedPolicy:
         """Read new events, and teach the policy."""
         runtime = self.runtime
         moment = runtime.moment
-        if moment is not None and moment.is_taught and self._policy is not None:
-            return self._policy
+        if moment is not None and moment.is_taught and self._taught is not None:
+            return self._taught.policy
         with self._teaching:
             with runtime.lock:
                 runtime.catch_up()
@@ -193,11 +208,12 @@ class Learning:
                 advice = as_advice(runtime.state.advice, groups)
                 names, about = dict(runtime.state.names), dict(runtime.state.descriptions)
                 options = dict(runtime.state.options)
-            if self._policy is not None and self._made_with == made_with:
-                policy = self._policy
+            before = self._taught
+            if before is not None and self._made_with == made_with:
+                policy = before.policy
             else:
                 policy, notes = collect_warnings(partial(config.make_policy, X, runtime.rows.blank))
-                self._taught = Answers()
+                before = None
                 self._notes = [(0, note) for note in notes]
             policy.advice, examples = advice, self._name_examples
             policy.examples = None if examples is None else examples.examples(names, about, groups)
@@ -209,11 +225,11 @@ class Learning:
             if evidence.of_leaves is not None:
                 nested = NestedPolicy(policy, tree)
                 nested.learn(evidence.of_leaves)
-            if self._taught is not answers:
+            if before is None or before.answers is not answers:
                 self._teach(policy, answers)
-            self._nested, self._tree = nested, tree
             # Only now, so that no other thread proposes questions that are answered.
-            self._policy, self._made_with = policy, made_with
+            self._taught = _Taught(policy=policy, nested=nested, groups=groups, answers=answers)
+            self._made_with = made_with
             if moment is not None:
                 moment.is_taught = True
             return policy
@@ -234,7 +250,7 @@ class Learning:
         if not named or group is None or question.cluster == group:  # in none of the sub-groups
             return []
         row = question.items[0]
-        nested = self._nested
+        nested = self._now().nested
         if nested is None or not collect_warnings(lambda: nested.wants(group, row))[0]:
             return []
         return [Question("group", question.items, group)]
@@ -248,13 +264,13 @@ class Learning:
     def _teach(self, policy: StratifiedPolicy, answers: Answers) -> None:
         """Let the policy learn, and keep its warnings."""
         _, notes = collect_warnings(partial(policy.learn, answers))
-        self._taught = answers
         known = [pair for pair in self._notes if pair[0] < policy.round]
         self._notes = [*known, *((policy.round - 1, note) for note in notes)]
 
     def propose(self, n: int, pending: Set[Question], annotator: str) -> list[Question]:
         """The best questions that are neither answered nor pending; fits models when due."""
-        policy = self.policy  # first, since it determines `again`
+        taught = self._now()  # first, since it determines `again`
+        policy, nested, groups = taught.policy, taught.nested, taught.groups
         self.fitter.note_request(annotator)
         self.fitter.learn(policy)
         with self.runtime.lock:
@@ -263,9 +279,8 @@ class Learning:
             first = free[:n]
         if len(first) == n:
             return first
-        more, groups = n - len(first), self.runtime.groups
+        more = n - len(first)
         busy: Set[Question] = pending | set(first)
-        nested = self._nested
         if nested is not None:
             return first + collect_warnings(lambda: nested.propose(more, busy, annotator))[0]
         if groups.is_plain:
@@ -288,14 +303,14 @@ class Learning:
     def compute(self) -> ComputedResult:
         """The result of all valid answers; recomputed after changes."""
         with self._finding:
-            policy = self.catch_up()
-            answers = self._taught  # not those that came meanwhile
+            self.catch_up()
+            taught = self._now()
+            policy, answers, nested = taught.policy, taught.answers, taught.nested
             last, settings, examples = self.last_result, policy.settings, policy.examples
             if (
                 last is None or last.answers is not answers or last.policy is not policy
                 or last.settings is not settings or last.examples is not examples
             ):  # fmt: skip
-                nested, tree = self._nested, self._tree
                 result, notes = collect_warnings(lambda: _result(policy, answers, nested))
                 if nested is not None:  # some answers are about sub-groups alone
                     with self.runtime.lock:
@@ -306,7 +321,7 @@ class Learning:
                     examples=examples, notes=tuple(notes),
                     has_evidence=bool(policy.advice) or any(map(_places_items, answers.batches))
                     or (nested is not None and nested.has_partly_known),
-                    tree=tree,
+                    tree=taught.groups.tree,
                 )  # fmt: skip
             return last
 
@@ -334,19 +349,20 @@ class Learning:
 
     def is_surprising(self, number: int, value: Value) -> bool:
         """Whether confident models expected another answer."""
-        policy, question = self.policy, self.runtime.question(number)
+        taught, question = self._now(), self.runtime.question(number)
         if question.kind not in ("membership", "group"):
             return False
-        expected = collect_warnings(lambda: policy.expected(question.items[0]))[0]
+        expected = collect_warnings(lambda: taught.policy.expected(question.items[0]))[0]
         if expected is None:
             return False
-        if self._nested is not None:
-            tree = self._nested.tree
+        groups = taught.groups
+        if taught.nested is not None:
+            tree = groups.tree
             expected = tuple(tree.summed(np.array([expected]), tree.top)[0].tolist())
         if isinstance(value, tuple):
-            distance = difference(self.runtime.groups.row_now(value), expected)
+            distance = difference(groups.row_now(value[: groups.n]), expected)
             return max(expected) > DISAGREEING and distance > DISAGREEING
-        column = None if question.cluster is None else self.runtime.groups.column(question.cluster)
+        column = None if question.cluster is None else groups.column(question.cluster)
         return column is not None and abs(value - expected[column]) > DISAGREEING
 
     def error_curve(self) -> tuple[ErrorEstimate, ...]:
@@ -382,15 +398,16 @@ class Learning:
             self._table = self._carried_on(self._table)
         if self._table is None:
             groups = self.runtime.groups
-            evidence = as_evidence(state.evidence(), self.runtime.original_question, groups)
+            given, question_of = state.evidence(), self.runtime.original_question
+            evidence = as_evidence(given, question_of, groups)
             again = to_ask_again(evidence) if state.group_changes else []
             tree, of_leaves = groups.tree, None
             if tree.children:
                 parts: dict[int | None, list[Answer]] = {None: evidence}
+                items = items_within(given, question_of, groups)
                 for number in tree.children:
-                    parts[number] = own = as_evidence(
-                        state.evidence(), self.runtime.original_question, groups, number
-                    )
+                    inside = [e for e in given if question_of(e.question).items in items[number]]
+                    parts[number] = own = as_evidence(inside, question_of, groups, number)
                     again += [question._replace(cluster=number) for question in to_ask_again(own)]
                 of_leaves = LeafAnswers.of(tree, parts)
                 evidence = list(of_leaves.answers)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from askmeans._util.arrays import Floats
 from askmeans._util.message import Message, Number, plural_message
 from askmeans.exceptions import AskmeansWarning
-from askmeans.policy.nested import Tree, levels_of
+from askmeans.policy.nested import Level, Tree, levels_of
 from askmeans.results import Clustering
 from askmeans.sessions.display import exemplars_of
 from askmeans.sessions.events import Answer, Unsure
@@ -134,6 +134,7 @@ class Results:
         self._names = names
         self._exemplars = _Exemplars(runtime)
         self._forecast = runtime.config.forecast(len(runtime.rows.base))
+        self._levels: tuple[ComputedResult | None, list[Level]] = (None, [])
 
     def result(self, state: SessionState) -> SessionResult:
         """The result of all valid answers; recomputed after changes."""
@@ -307,8 +308,7 @@ class Results:
             # A group with only a name has no column before an answer places an item in it.
             and (rows or self._runtime.config.ask in SIMILARITIES)
         ):
-            level = next(each for each in levels_of(last.tree, last.result.clustering)
-                         if cluster in each.groups)  # fmt: skip
+            level = next(each for each in self._levels_of(last) if cluster in each.groups)
             more = exemplars_of(
                 level.clustering, self._runtime.rows.matrix,
                 level.groups.index(cluster), n + len(without) + len(hidden),
@@ -316,6 +316,14 @@ class Results:
         rows += [row for row in more if row not in hidden
                  and not self._exemplars.is_elsewhere(row, cluster)]  # fmt: skip
         return [row for row in dict.fromkeys([*pinned, *rows]) if row not in without][:n]
+
+    def _levels_of(self, computed: ComputedResult) -> list[Level]:
+        """The levels of a result; a card shows exemplars of each group, so they are kept."""
+        known, levels = self._levels
+        if known is not computed:
+            levels = levels_of(computed.tree, computed.result.clustering)
+            self._levels = computed, levels
+        return levels
 
 
 def _even(clustering: Clustering, tree: Tree) -> Clustering:

@@ -58,6 +58,8 @@ class Runtime:
         self.rows = rows
         self.lock = threading.RLock()
         self.state = self._new_state()
+        self._groups: tuple[tuple[State, int, tuple[int, ...]] | None, GroupNumbers | None]
+        self._groups = None, None  # the last ones, and what they follow from
         self._questions: dict[int, Question] = {}
         self._numbers: dict[Question, int] = {}
         self._about: dict[tuple[int, ...], list[int]] = {}
@@ -238,7 +240,12 @@ class Runtime:
         """The groups after the folded events."""
         state = self.state
         n = self.config.n_clusters + state.n_added
-        return GroupNumbers.of(n, state.group_changes, state.withdrawn)
+        changes = tuple(change.id for change in state.group_changes)
+        last, groups = self._groups
+        if groups is None or last != (state, n, changes):
+            groups = GroupNumbers.of(n, state.group_changes, state.withdrawn)
+            self._groups = (state, n, changes), groups
+        return groups
 
     @property
     def budget_left(self) -> int | None:
@@ -249,11 +256,13 @@ class Runtime:
 
     def is_open(self, number: int) -> bool:
         """Whether a question wants an answer: it is not settled, and its group exists."""
-        if self.state.is_settled(number):
-            return False
-        question, groups = self.question(number), self.groups
+        return not self.state.is_settled(number) and self.has_group(self.question(number))
+
+    def has_group(self, question: Question) -> bool:
+        """Whether a question's group exists, with sub-groups where these are asked for."""
         if question.cluster is None:
             return True
+        groups = self.groups
         group = groups.resolve(question.cluster)
         if question.kind == "group":  # to which sub-group
             return group is not None and bool(groups.children(group))
