@@ -569,3 +569,14 @@ def test_questions_are_proposed_while_somebody_else_removes_a_group(make):
     made.runtime.refresh()  # as another thread may, before the policy learns of it
     assert made.learning.propose(100, frozenset(), "ann")
     assert {question.cluster for question in made.ask(40, annotator="ann")} <= {1, 2}
+
+
+def test_who_cannot_say_which_sub_group_is_not_asked_for_ever(session):
+    place(session, 0, "returns")  # and cannot say which of its sub-groups
+    for row, group in ((0, "returns"), (20, "delivery")):
+        question = session.add_question("group", (row,), session.groups.find(group))
+        session.unsure(question.id)
+    answer(session, 38)
+    assert session.ask() == []
+    assert session.status(annotator="me").state is sessions.SessionState.DONE
+    assert session.result().at_level(1).memberships[0].tolist() == [1.0, 0.0]

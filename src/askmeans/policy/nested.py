@@ -122,6 +122,7 @@ class LeafAnswers:
     open: Mapping[int, int] = field(default_factory=dict)  # items whose sub-group is not known
     nowhere: tuple[tuple[int, int], ...] = ()  # items and groups: in none of its sub-groups
     silent: frozenset[int] = frozenset()  # groups about whose sub-groups there is no answer
+    unsure: frozenset[tuple[int, int]] = frozenset()  # items and groups: cannot say which sub-group
 
     @classmethod
     def of(cls, tree: Tree, answers: Mapping[int | None, Sequence[Answer]]) -> "LeafAnswers":
@@ -158,6 +159,9 @@ class LeafAnswers:
             open={item: group for item, group in open_.items() if (item, group) not in nowhere},
             nowhere=tuple(nowhere),
             silent=frozenset(group for group, known in within.items() if not known.by_item),
+            unsure=frozenset(
+                (item, group) for group, each in within.items() for item in each.unsure
+            ),
         )
 
 
@@ -168,12 +172,13 @@ class _Within:
     by_answer: Mapping[tuple[str, int], Row]  # by annotator and item
     by_item: Mapping[int, Row]  # the mean
     nowhere: tuple[int, ...]  # items in none of the sub-groups
+    unsure: frozenset[int]  # items with "cannot say"
 
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> "_Within":
         """From these answers."""
         by_answer, rows = dict[tuple[str, int], Row](), dict[int, list[Row]]()
-        nowhere = dict[int, None]()
+        nowhere, unsure = dict[int, None](), set[int]()
         for answer in answers:
             item, value = answer.items[0], answer.value
             assert isinstance(value, tuple)
@@ -181,12 +186,15 @@ class _Within:
             if row is not None:
                 by_answer[answer.annotator, item] = row
                 rows.setdefault(item, []).append(row)
-            elif not np.isnan(value).all():
+            elif np.isnan(value).all():
+                unsure.add(item)
+            else:
                 nowhere[item] = None
         return cls(
             by_answer=by_answer,
             by_item={item: tuple(np.mean(each, axis=0).tolist()) for item, each in rows.items()},
             nowhere=tuple(item for item in nowhere if item not in rows),
+            unsure=frozenset(unsure),
         )
 
     def row(self, answer: Answer) -> Row | None:
@@ -255,7 +263,9 @@ class NestedPolicy:
         proposed = self.policy.propose(n, at_top, annotator)
         questions = [q if q.repeat else self._card(q.items[0]) for q in proposed]
         busy = {question.items[0] for question in (*pending, *questions)}
-        left = [(row, group) for row, group in self._evidence.open.items() if row not in busy]
+        unsure = self._evidence.unsure
+        left = [(row, group) for row, group in self._evidence.open.items()
+                if row not in busy and (row, group) not in unsure]  # fmt: skip
         questions += [Question("group", (row,), group) for row, group in left]
         return questions[:n]
 
@@ -280,7 +290,7 @@ class NestedPolicy:
 
         Where that is less certain than the leaf of the item that would be next.
         """
-        if self._evidence.open.get(row) != group:
+        if self._evidence.open.get(row) != group or (row, group) in self._evidence.unsure:
             return False
         following = self.policy.propose(1)
         if not following or self.policy.ranked.stack is None:

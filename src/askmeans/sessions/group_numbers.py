@@ -327,7 +327,8 @@ def as_evidence(
         if question.kind == "group":
             is_about = (cluster is None) == (within is None)
             if cluster is not None:
-                is_about = is_about and groups.resolve(cluster) == within
+                group = groups.resolve(cluster)
+                is_about = group == within if within is not None else group in groups.tree.children
                 several.add(question.items)
                 cluster = None
             if not isinstance(event.value, tuple):
