@@ -128,7 +128,10 @@ class Team:
         elif what in ("refine", "flatten", "move group"):
             self.nest(what, who, detail)
         elif what == "tell new group" and self.held[who]:
-            self.give(who, self.with_new_group, self.held[who].pop(0), None)
+            number = self.held[who].pop(0)
+            replaced = [each for each in self.kept if each[:2] == (who, number)]
+            self.give(who, self.with_new_group, number, None)
+            self.kept = [each for each in self.kept if each not in replaced]
         elif what == "undo groups":
             standing = [each.event for each in session.history.changes() if not each.undone]
             session.history.take_back(standing[-1] if standing else 0, annotator=who)
