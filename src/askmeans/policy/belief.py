@@ -221,7 +221,9 @@ class Belief:
         keep_answers(U, np.arange(len(U)), values)
         size = np.maximum(self.strata.sizes(self.places[some]), 1.0)
         known |= (evidence.left <= _PARTLY)[:, None]
-        return Training.of(self.places[some], U[some], weight[some], size, known[some])
+        return Training.of(
+            self.places[some], U[some], weight[some], size, known[some], evidence.in_union[some]
+        )
 
     def _weight(self, answers: Floats, predicted: Floats, rows: NDArray[np.bool_]) -> Floats:
         """Weights of some rows of noisy answers: low for a large difference from the prediction.

@@ -26,7 +26,8 @@ ALL_OR_NOTHING = 0.98
 class Training:
     """Rows of the pool with their memberships, weights and folds.
 
-    `known` marks the entries with answers; the others were filled in.
+    `known` marks the entries with answers; the others were filled in. `of_union` marks rows whose
+    answer names several clusters together, not only some that the item is not in.
     """
 
     rows: Rows
@@ -35,6 +36,7 @@ class Training:
     stratum_size: Floats
     known: NDArray[np.bool_]
     folds: Rows
+    of_union: NDArray[np.bool_]
 
     @classmethod
     def of(
@@ -44,16 +46,18 @@ class Training:
         sample_weight: Floats,
         stratum_size: Floats,
         known: NDArray[np.bool_] | None = None,
+        of_union: NDArray[np.bool_] | None = None,
     ) -> "Training":
         """Training rows with stratified folds."""
         known = np.ones(Y.shape, dtype=bool) if known is None else known
+        of_union = np.zeros(len(rows), dtype=bool) if of_union is None else of_union
         near = without_last_bits(Y)
         order = np.lexsort((-near.max(axis=1), near.argmax(axis=1)))  # ties: as asked
         folds = np.empty(len(rows), dtype=np.intp)
         folds[order] = np.arange(len(rows)) % FOLDS
         return cls(
             rows=rows, Y=Y, sample_weight=sample_weight, stratum_size=stratum_size, known=known,
-            folds=folds,
+            folds=folds, of_union=of_union,
         )  # fmt: skip
 
     @property
@@ -78,7 +82,7 @@ class Training:
     @property
     def in_union(self) -> NDArray[np.bool_]:
         """Which rows are known to be in one of several clusters only."""
-        return np.asarray(~self.placed & ((~self.known).sum(axis=1) > 1))
+        return np.asarray(self.of_union & ~self.placed & ((~self.known).sum(axis=1) > 1))
 
     def filled(self, expected: Floats) -> "Training":
         """The same with other expected values for the rows in unions."""
@@ -128,6 +132,7 @@ class Training:
             stratum_size=np.concatenate([self.stratum_size, size]),
             known=np.vstack([self.known, np.ones(Y.shape, dtype=bool)]),
             folds=np.concatenate([self.folds, np.full(len(rows), NO_FOLD)]),
+            of_union=np.concatenate([self.of_union, np.zeros(len(rows), dtype=bool)]),
         )
 
     def sample(self, most: int) -> NDArray[np.bool_]:
@@ -144,7 +149,7 @@ class Training:
         return Training(
             rows=self.rows[chosen], Y=self.Y[chosen], sample_weight=self.sample_weight[chosen],
             stratum_size=self.stratum_size[chosen], known=self.known[chosen],
-            folds=self.folds[chosen],
+            folds=self.folds[chosen], of_union=self.of_union[chosen],
         )  # fmt: skip
 
 
