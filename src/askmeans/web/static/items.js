@@ -4,7 +4,7 @@ import { word } from "./words.js";
 
 const ARROWS = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
 
-export function items() {
+function items() {
   const form = document.getElementById("moving");
   const boxes = [...form.querySelectorAll('input[name^="row-"]')];
   const pageAll = document.getElementById("page-all");
@@ -116,3 +116,5 @@ export function lasso(root) {
     corners = line = null;
   });
 }
+
+if (document.getElementById("filter")) items(); // before the page has loaded: no key is lost

@@ -469,5 +469,4 @@ if (document.getElementById("result")) {
   preview();
   import("./items.js").then(({ lasso }) => lasso(ROOT), () => {}); // the page was left
 }
-if (document.getElementById("filter")) import("./items.js").then(({ items }) => items(), () => {});
 if (!shownQuestion()) document.addEventListener("keydown", shortcuts);
