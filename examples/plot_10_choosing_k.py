@@ -24,7 +24,7 @@ print(found.summary)
 # A botanist who says "none of these" leads to three, with so many answers:
 botanist = oracles.TableOracle.from_labels(y)
 numbers = []
-budgets = [5, 10, 15, 20, 30]
+budgets = [5, 8, 15, 20, 30]
 for budget in budgets:
     model = ActiveFuzzyKMeans("auto", oracle=botanist, ask="group", budget=budget, random_state=0)
     numbers.append(model.fit(X).n_clusters_)
