@@ -146,7 +146,7 @@ def test_ten_browsers_at_once_never_wait_before_the_budget_is_handed_out(tmp_pat
         pages = [context.new_page() for context in contexts]
         for place, page in enumerate(pages):
             page.goto(tools.link_to(address, f"person{place}", "annotator"))
-            page.get_by_role("link", name="Start at once").click()
+            page.get_by_role("link", name="Start answering").click()
         for turn in range(budget - 10):
             page = pages[turn % 10]
             assert tools.question_of(page), page.locator("h1").inner_text()
