@@ -20,7 +20,7 @@ from sklearn.neighbors import KNeighborsRegressor, kneighbors_graph
 
 from askmeans.fuzzy.arrays import keep_answers, onto_simplex
 from askmeans.fuzzy.model import closed_form_memberships, squared_distances
-from askmeans.policy.ranking import REST
+from askmeans.policy.scales import UNASSIGNED_SUM
 from question_targets import Target
 
 __all__ = ["MODELS", "Snapshot", "margin_sampling", "random_items"]
@@ -28,7 +28,7 @@ __all__ = ["MODELS", "Snapshot", "margin_sampling", "random_items"]
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 Model = Callable[[Floats, Rows, Floats], Floats]
-NOTHING = REST  # what is left of a row and not asked about, as in our strategy
+NOTHING = UNASSIGNED_SUM  # what is left of a row and not asked about, as in our strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,14 +20,13 @@ from askmeans.policy.hidden_groups import n_hidden_groups
 from askmeans.policy.models.fcm import ClosedForm, name_clusters
 from askmeans.policy.models.training import ALL_OR_NOTHING, TRUST, Predict, Training
 from askmeans.policy.pool import Pool, Strata
+from askmeans.policy.scales import OUTLIER, UNASSIGNED_SUM
 from askmeans.policy.stacking import Stack, stack_by_examples, stack_models
 from askmeans.queries.values import rounding_noise
 
 ENOUGH = 5  # items with answers per cluster: then an unobserved one is assumed to be empty
-_PARTLY = 0.05  # unknown share of a row up to which it is complete, as `scales.UNASSIGNED_SUM`
 _OBSERVED = 0.5  # summed memberships from which on a cluster is observed
 _BELIEVED = 0.5  # mean weight of examples from which on models of examples alone count
-_FAR = 3.5  # robust deviations from which on a noisy answer is ignored
 _SEVERAL = 3  # items in no cluster from which on one may be missing; fewer may be slips
 _JEFFREYS = 0.5  # mistakes added to the observed ones (Jeffreys' prior)
 # Standard deviation of the log of errors common to all models, chosen by the coverage of the band
@@ -157,7 +156,7 @@ class Belief:
         training = self._training()
         if training is None:
             return None
-        partly = self.evidence.left[self.evidence.is_known] > _PARTLY
+        partly = self.evidence.left[self.evidence.is_known] > UNASSIGNED_SUM
         if partly.any() and len(training.rows) >= FEW and len(self.pool) > FEW:
             for _ in range(2):  # the filled in entries change the models
                 self.probabilities = min(
@@ -220,7 +219,7 @@ class Belief:
         U = self.probabilities[self.places].copy()
         keep_answers(U, np.arange(len(U)), values)
         size = np.maximum(self.strata.sizes(self.places[some]), 1.0)
-        known |= (evidence.left <= _PARTLY)[:, None]
+        known |= (evidence.left <= UNASSIGNED_SUM)[:, None]
         return Training.of(
             self.places[some], U[some], weight[some], size, known[some], evidence.in_union[some]
         )
@@ -240,7 +239,7 @@ class Belief:
         away = off.mean(axis=1) * open_
         usual = np.hypot(self.stack.expected[self.places[rows]] / _MEAN, noise)
         # Tukey's biweight.
-        return np.asarray(np.square(np.clip(1.0 - np.square(away / (_FAR * usual)), 0.0, None)))
+        return np.asarray(np.square(np.clip(1.0 - np.square(away / (OUTLIER * usual)), 0.0, None)))
 
     def noise(self, *, averaged: bool = True) -> float:
         """Standard deviation of the answers' errors: given, of their scale, or estimated.

@@ -16,10 +16,10 @@ import numpy as np
 from askmeans.fuzzy.arrays import ROUNDING, without_last_bits
 from askmeans.policy.advisers import audit_order
 from askmeans.policy.belief import EXACT, Belief, Scale
+from askmeans.policy.scales import UNASSIGNED_SUM
 from askmeans.queries import Question
 
 Ask = Literal["membership", "group", "similarity", "pairwise", "relative"]
-REST = 0.05  # unknown share of a row up to which it is complete, as `scales.UNASSIGNED_SUM`
 EXPLORE = 0.05  # smallest uncertainty of an item, as a share of the mean
 _REPEATS = 10  # repeated answers that determine their spread within a quarter
 _DOUBTED, _OFTEN_ENOUGH = 3.0, 3  # robust deviations; a median of three outvotes one slip
@@ -95,14 +95,14 @@ class Ranking:
             yield from self._open(1.0, 1.0, every=True)  # items that may be in no cluster
             yield from self._again(doubtful=False)
             return
-        yield from self._unnamed() if self.belief.is_naming else self._open(REST, 1.0)
+        yield from self._unnamed() if self.belief.is_naming else self._open(UNASSIGNED_SUM, 1.0)
         yield from self._again(doubtful=True)
         yield from self._noise_checks()
         room = self.room
         yield from islice(self._new(), room)
         if room is None or room >= len(self.belief.pool) - len(self.belief.places):
             # No new item is left: small unknown shares come next.
-            yield from self._open(ROUNDING, REST, every=True)
+            yield from self._open(ROUNDING, UNASSIGNED_SUM, every=True)
         if room is None:
             yield from self._outside()
         yield from self._again(doubtful=False)
@@ -172,7 +172,9 @@ class Ranking:
         width, each = max(2, self.k // 4), 1 if self.k <= 4 else 2
         unknown = ~evidence.queried & np.isnan(evidence.values)
         left = evidence.left
-        lost = (left > np.nan_to_num(evidence.values).max(axis=1, initial=0.0)) & (left > REST)
+        lost = (left > np.nan_to_num(evidence.values).max(axis=1, initial=0.0)) & (
+            left > UNASSIGNED_SUM
+        )
         lost &= (~evidence.all_but_one | evidence.to_check) & unknown.any(axis=1)
         places, unknown = belief.places[lost], unknown[lost]
         if len(places) < width:

@@ -23,7 +23,8 @@ from scipy.special import ndtri
 from askmeans._util.arrays import Floats
 from askmeans.fuzzy.arrays import ROUNDING
 
-# A row with a smaller sum belongs to no cluster: rounding to multiples of .05 may change more.
+# A row with a smaller sum belongs to no cluster, and one with a smaller rest is complete: rounding
+# to multiples of .05 may change more.
 UNASSIGNED_SUM = 0.05
 OUTLIER = 3.5  # robust standard deviations: 1 of 2,000 normal errors is larger
 NORMAL_MAD = 0.6745  # median absolute deviation of normal errors, in standard deviations

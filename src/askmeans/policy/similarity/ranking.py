@@ -9,7 +9,8 @@ import numpy as np
 
 from askmeans._util.arrays import Bools, Floats
 from askmeans.fuzzy.arrays import without_last_bits
-from askmeans.policy.ranking import REST, Ranking
+from askmeans.policy.ranking import Ranking
+from askmeans.policy.scales import UNASSIGNED_SUM
 from askmeans.policy.similarity.anchors import Compared, in_order, of_one_kind, parts_of
 from askmeans.policy.similarity.belief import MISFIT, SimilarBelief
 from askmeans.policy.similarity.exact import Core
@@ -138,7 +139,7 @@ class SimilarRanking(Ranking):
             yield from self.core.wanted
             yield from self._complete_rows(0 if precise else self.room)
             return
-        open_ = list(self._open_rows((evidence.left > REST) & ~evidence.all_but_one))
+        open_ = list(self._open_rows((evidence.left > UNASSIGNED_SUM) & ~evidence.all_but_one))
         yield from open_
         if not self.compared.comparisons.is_soft:
             yield from self._unlinked_anchors()
@@ -201,7 +202,7 @@ class SimilarRanking(Ranking):
         )
         uncertainty[compared.n_checks >= _CHECKS] = 0.0
         if self.settings.ask != "relative":  # else nobody asks what is left
-            uncertainty[self.belief.evidence.left[: len(strongest)] > REST] = 0.0
+            uncertainty[self.belief.evidence.left[: len(strongest)] > UNASSIGNED_SUM] = 0.0
         rows, alone = self._contradicted()
         uncertainty[alone] = 1.0
         for place in np.argsort(-without_last_bits(uncertainty), kind="stable"):
