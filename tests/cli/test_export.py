@@ -202,6 +202,12 @@ def test_an_export_says_the_group_how_sure_it_is_and_who_decided(groups, askmean
     assert "in the wrong group" in out
 
 
+def test_a_control_character_is_spelt_out_in_a_workbook(make, askmeans, tmp_path):
+    make("s.db", ids=["a\x07b", *IDS[1:]]).close()
+    askmeans("export", "s.db", "--format", "xlsx", cwd=tmp_path)
+    assert pd.read_excel(tmp_path / "s.memberships.xlsx")["id"][0] == r"a\x07b"
+
+
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
 def test_an_export_begins_with_the_columns_of_the_data_the_hidden_ones_too(
     kind, askmeans, tmp_path

@@ -113,9 +113,12 @@ def _frame(table: Table) -> "pd.DataFrame":
 
 
 def _write(table: Table, path: Path) -> None:
-    """A CSV or Parquet file; a crash leaves the old one or the new one."""
+    """A CSV, Excel or Parquet file; a crash leaves the old one or the new one."""
     if path.suffix == ".csv":
         write_text(table.to_csv(), path)
+    elif path.suffix == ".xlsx":
+        with atomic_file(path) as file:
+            file.write(table.to_excel())
     else:
         write_frames([_frame(table)], path)
 

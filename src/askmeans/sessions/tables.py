@@ -1,5 +1,6 @@
 """What a session gives away: memberships, centres and answers as tables."""
 
+import io
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from askmeans._util.text import as_csv
+from askmeans._util.files import MOST_ROWS, write_sheet
+from askmeans._util.message import Message
+from askmeans._util.text import as_csv, printable
+from askmeans.exceptions import DataError
 from askmeans.queries import is_model
 from askmeans.queries.values import numbered_text, row_text
 from askmeans.results import strongest_clusters, without_traces
@@ -46,6 +50,24 @@ class Table:
     def to_csv(self) -> str:
         """The table as a CSV file that no spreadsheet takes for formulas."""
         return as_csv(self.columns, self.rows)
+
+    def to_excel(self) -> bytes:
+        """The table as a workbook; control characters, which Excel refuses, are spelt out."""
+        if len(self.rows) >= MOST_ROWS:
+            raise DataError(
+                f"A sheet of Excel has at most {MOST_ROWS - 1:,} rows. Got {len(self.rows):,}; "
+                "write a CSV file.",
+                user_message=Message(
+                    "A sheet of Excel cannot hold so many items. Download the CSV file."
+                ),
+            )
+        rows = (
+            [printable(value) if isinstance(value, str) else value for value in row]
+            for row in (self.columns, *self.rows)
+        )
+        file = io.BytesIO()
+        write_sheet("items", rows, file)
+        return file.getvalue()
 
 
 def result_tables(session: Session, result: SessionResult) -> dict[str, Table]:

@@ -1,6 +1,5 @@
 """Files: exports of the result, pictures of items and their thumbnails."""
 
-import io
 import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -14,16 +13,13 @@ from numpy.typing import NDArray
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from askmeans._util.background import background_pool
-from askmeans._util.files import MOST_ROWS, write_sheet
 from askmeans._util.message import Message
-from askmeans._util.text import printable
-from askmeans.exceptions import AskmeansError, DataError
+from askmeans.exceptions import AskmeansError
 from askmeans.queries import ME
 from askmeans.sessions import Session, SessionResult
 from askmeans.sessions.display import IMAGE_TYPES
 from askmeans.sessions.store import thumbnails_of
 from askmeans.sessions.tables import (
-    Table,
     answers_table,
     centers_table,
     memberships_table,
@@ -120,27 +116,9 @@ def export(session: Session, file: str, result: SessionResult | None) -> bytes:
         return tables_as_json(session, result).encode()
     if file.startswith("spreadsheet."):
         items = spreadsheet_table(session, result)
-        return _as_excel(items) if file.endswith(".xlsx") else _BOM + items.to_csv().encode()
+        return items.to_excel() if file.endswith(".xlsx") else _BOM + items.to_csv().encode()
     table = memberships_table if file == "memberships.csv" else centers_table
     return table(session, result).to_csv().encode()
-
-
-def _as_excel(table: Table) -> bytes:
-    """A workbook with the table; control characters, which Excel refuses, are spelt out."""
-    if len(table.rows) >= MOST_ROWS:
-        raise DataError(
-            f"A sheet of Excel has at most {MOST_ROWS - 1:,} rows. Got {len(table.rows):,}.",
-            user_message=Message(
-                "A sheet of Excel cannot hold so many items. Download the CSV file."
-            ),
-        )
-    rows = (
-        [printable(value) if isinstance(value, str) else value for value in row]
-        for row in (table.columns, *table.rows)
-    )
-    file = io.BytesIO()
-    write_sheet("items", rows, file)
-    return file.getvalue()
 
 
 def picture(path: Path) -> FileResponse:
