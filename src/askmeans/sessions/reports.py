@@ -49,6 +49,20 @@ class SessionState(StrEnum):
     SPENT = "budget spent"
     DONE = "all done"  # all questions were asked
 
+    @property
+    def described(self) -> Message:
+        """The state as people read it."""
+        return _STATES[self]
+
+
+_STATES = {
+    SessionState.ASKING: Message("in progress"),
+    SessionState.WAITING: Message("waiting for others"),
+    SessionState.PAUSED: Message("paused"),
+    SessionState.SPENT: Message("budget spent"),
+    SessionState.DONE: Message("all done"),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:

@@ -258,9 +258,7 @@ class Results:
         runtime = self._runtime
         seconds, pace = seconds_per_answer(runtime.state)
         if state in (SessionState.DONE, SessionState.SPENT):
-            is_done = state == SessionState.DONE
-            basis = Message("all done") if is_done else Message("budget spent")
-            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=basis)
+            return Estimate(low=0, high=0, seconds_per_question=seconds, basis=state.described)
         each = runtime.config.annotations
         owed, new = 0, runtime.n_open
         if each > 1:
